@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
 from neurigraph.errors import InvalidInput
 
-_MACHINE = {"machine": True}
+_MACHINE: JsonDict = {"machine": True}
 
 
 class _Section(BaseModel):
