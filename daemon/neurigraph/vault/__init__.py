@@ -1,0 +1,1 @@
+"""The notes on disk: their format, their names, and the only writer."""
