@@ -37,8 +37,8 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Conversation | Failed]:
     for record in records(stream, reading):
         if isinstance(record, Failed):
             yield record
-        else:
-            session.add(record)
+            return
+        session.add(record)
     found = session.conversation()
     if found is not None:
         yield found

@@ -14,9 +14,9 @@ from neurigraph.importers.stream import lines
 def records(stream: BinaryIO, reading: Reading) -> Iterator[dict[str, Any] | Failed]:
     """Each object of the log, in order.
 
-    A line over the bound or nested too deeply is `Failed` and the rest goes on. Lines that are
-    no JSON are counted in `skipped`; the last one, when it lacks its line break, is still being
-    written and is left out quietly.
+    A line over the bound is `Failed`; whether to go on is for the reader. Lines that are no JSON
+    or nested too deeply are counted in `skipped`. The last line, when it lacks its line break, is
+    still being written and is left out quietly.
     """
     for line in lines(stream, reading.bounds.line):
         where = f"{reading.name}, line {line.number}"
@@ -28,7 +28,7 @@ def records(stream: BinaryIO, reading: Reading) -> Iterator[dict[str, Any] | Fai
         try:
             value = json.loads(line.data.decode("utf-8-sig", "replace"), strict=False)
         except RecursionError:
-            yield Failed(where, "nested too deeply")
+            reading.skipped["line nested too deeply"] += 1
             continue
         except ValueError:
             if line.ended:

@@ -1,0 +1,367 @@
+"""Finds out what a file, folder or zip is, and opens it for reading."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from io import BufferedReader
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import Any, BinaryIO, TypeAlias, cast
+
+from neurigraph.importers import chatgpt, claude, claude_code, codex, export, gemini, plain
+from neurigraph.importers.export import ExportItem
+from neurigraph.importers.fields import mapping
+from neurigraph.importers.kinds import ACCOUNT, DOCUMENTS, READABLE, Kind, sniff, zips_named
+from neurigraph.importers.source import (
+    CHUNK,
+    Bounds,
+    Counting,
+    Failed,
+    Files,
+    FolderFiles,
+    Reading,
+    UnreadableExport,
+    ZipFiles,
+    shown,
+)
+from neurigraph.model import Conversation
+
+Item: TypeAlias = "Conversation | Failed | ExportItem"
+Reader: TypeAlias = Callable[[BinaryIO, Reading], Iterator[Any]]
+
+WHAT_CAN_BE = (
+    "what can be imported: exports of ChatGPT and Claude (zip or JSON), logs of Claude Code, "
+    "Codex and Gemini CLI, markdown and text, and Neurigraph's own exports"
+)
+_LOOKED_AT = {".json", ".jsonl", ".ndjson", ".zip", ".md", ".markdown", ".txt", ".text", ".log", ""}
+# what ChatGPT's export holds beside a conversations.json
+_UNPACKED = {"chat.html", "export_manifest.json", "user.json", "conversation_asset_file_names.json"}
+_TORN = "it is cut off in the middle, or still being written; wait, or download it again"
+
+
+def _documents(convert: Callable[[Any, Reading], Iterator[Any]]) -> Reader:
+    """A reader of one JSON document that fits in memory."""
+
+    def read(stream: BinaryIO, reading: Reading) -> Iterator[Any]:
+        data = stream.read(reading.bounds.conversation + 1)
+        if len(data) > reading.bounds.conversation:
+            yield Failed(reading.name, f"over {reading.bounds.conversation // 10**6} MB of JSON")
+            return
+        try:
+            value = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
+        except RecursionError:
+            yield Failed(reading.name, "nested too deeply")
+            return
+        except ValueError:
+            yield Failed(reading.name, _TORN)
+            return
+        yield from convert(value, reading)
+
+    return read
+
+
+READERS: Mapping[Kind, Reader] = {
+    Kind.CHATGPT: chatgpt.read,
+    Kind.CLAUDE: claude.read,
+    Kind.CLAUDE_CODE: claude_code.read,
+    Kind.CODEX: codex.read,
+    Kind.CODEX_DOCUMENT: _documents(
+        lambda value, reading: codex.read_document(mapping(value), reading)
+    ),
+    Kind.GEMINI: gemini.read,
+    Kind.GEMINI_DOCUMENT: _documents(gemini.read_document),
+    Kind.GEMINI_PROMPTS: _documents(gemini.read_document),
+    Kind.OWN: export.read_jsonl,
+    Kind.TEXT: plain.read,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of an export. `size` is in bytes, unpacked; `identity` tells text files apart."""
+
+    kind: Kind
+    name: str
+    size: int
+    open: Callable[[], BinaryIO]
+    files: Files | None = None
+    modified: datetime | None = None
+    identity: str = ""
+
+
+@dataclass(slots=True)
+class Export:
+    """Something that can be imported. A context manager: leaving it closes its zips.
+
+    `problems` are files of many that cannot be read; `skipped` counts, while it is read, what
+    was left out on purpose. `done_bytes` of `total_bytes` is how far reading has come.
+    """
+
+    name: str
+    parts: list[Part] = field(default_factory=list)
+    problems: list[Failed] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    done_bytes: int = 0
+    bounds: Bounds = field(default_factory=Bounds)
+    folder: Path | None = None
+    _zips: list[ZipFiles] = field(default_factory=list)
+
+    @property
+    def total_bytes(self) -> int:
+        """How much there is to read."""
+        return sum(part.size for part in self.parts)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What it holds, each kind once."""
+        return tuple(dict.fromkeys(part.kind for part in self.parts))
+
+    def read(self) -> Iterator[Item]:
+        """Everything in it, one at a time; what cannot be read comes as `Failed`."""
+        yield from self.problems
+        if self.folder is not None:
+            yield from export.read_folder(self.folder)
+        for part in self.parts:
+            yield from self._part(part)
+
+    def _part(self, part: Part) -> Iterator[Item]:
+        reading = Reading(
+            name=part.name,
+            bounds=self.bounds,
+            files=part.files,
+            modified=part.modified,
+            identity=part.identity,
+            skipped=self.skipped,
+        )
+        before = self.done_bytes
+        try:
+            with part.open() as inner:
+                counting = cast(BufferedReader, Counting(inner, self._advance))
+                yield from READERS[part.kind](BufferedReader(counting, CHUNK), reading)
+        except (OSError, UnreadableExport, zipfile.BadZipFile, zlib.error, EOFError) as error:
+            yield Failed(part.name, f"it cannot be read to its end ({_why(error)})")
+        self.done_bytes = before + part.size
+
+    def _advance(self, size: int) -> None:
+        self.done_bytes += size
+
+    def close(self) -> None:
+        """Let go of every zip."""
+        for opened in self._zips:
+            opened.close()
+
+    def __enter__(self) -> Export:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def recognise(path: Path, bounds: Bounds | None = None) -> Export:
+    """What lies at this path, ready to be read.
+
+    Raises `UnreadableExport`, with one line for people, where nothing can be imported: a file
+    of another kind, one that is cut off or still being written, a zip that is a bomb.
+    """
+    found = Export(path.name or str(path), bounds=bounds or Bounds())
+    try:
+        if path.is_dir():
+            _folder(path, found)
+        else:
+            _file(path, found)
+    except OSError as error:
+        found.close()
+        missing = isinstance(error, FileNotFoundError)
+        reason = "there is no such file" if missing else f"it cannot be read ({_why(error)})"
+        raise UnreadableExport(str(path), reason) from error
+    except UnreadableExport:
+        found.close()
+        raise
+    return found
+
+
+def _file(path: Path, found: Export) -> None:
+    files = FolderFiles(path.parent)
+    kind = sniff(lambda: files.open(path.name))
+    if kind is Kind.ZIP:
+        _zip(path, found)
+    elif kind is Kind.CLAUDE_MANIFEST:
+        _manifest(path, found)
+    elif kind in READABLE:
+        if kind in DOCUMENTS and not _closes(path):
+            raise UnreadableExport(path.name, _TORN)
+        beside = kind is Kind.CHATGPT and any((path.parent / name).exists() for name in _UNPACKED)
+        found.parts.append(_part(files, path.name, kind, path, beside=beside))
+    else:
+        raise UnreadableExport(path.name, _refusal(kind))
+
+
+def _refusal(kind: Kind) -> str:
+    if kind is Kind.EMPTY:
+        return "it holds no conversations"
+    if kind is Kind.WEB_PAGE:
+        return "it is a web page; import the zip or the JSON of the export instead"
+    return f"it is no export that is known ({kind}); {WHAT_CAN_BE}"
+
+
+def _folder(path: Path, found: Export) -> None:
+    if (path / export.MARKER).is_file():
+        found.folder = path
+        return
+    files = FolderFiles(path)
+    parts: list[Part] = []
+    for name in files.names():
+        if PurePosixPath(name).suffix.lower() not in _LOOKED_AT:
+            found.skipped["other file"] += 1
+            continue
+        try:
+            _among_many(path, files, name, parts, found)
+        except UnreadableExport as error:
+            found.problems.append(Failed(name, error.reason))
+        except OSError as error:
+            found.problems.append(Failed(name, f"it cannot be read ({_why(error)})"))
+    found.problems += [Failed(path.name, problem) for problem in files.unreadable]
+    found.parts += _without_attachments(parts, found.skipped)
+    if not found.parts and not found.problems:
+        raise UnreadableExport(found.name, f"nothing in this folder is known; {WHAT_CAN_BE}")
+
+
+def _among_many(
+    root: Path, files: FolderFiles, name: str, parts: list[Part], found: Export
+) -> None:
+    kind = sniff(lambda: files.open(name))
+    if kind is Kind.ZIP:
+        inner = Export(name, bounds=found.bounds)
+        try:
+            _zip(files.path(name), inner)
+        except UnreadableExport as error:
+            inner.close()
+            if "no conversations" not in error.reason:
+                raise
+            found.skipped["zip without conversations"] += 1
+            return
+        found.parts += inner.parts
+        found.skipped += inner.skipped
+        found._zips += inner._zips
+    elif kind not in READABLE:
+        found.skipped["other file"] += 1
+    elif kind in DOCUMENTS and not _closes(files.path(name)):
+        found.problems.append(Failed(name, _TORN))
+    else:
+        beside = kind is Kind.CHATGPT
+        parts.append(_part(files, name, kind, files.path(name), f"{root.name}/{name}", beside))
+
+
+def _part(
+    files: FolderFiles,
+    name: str,
+    kind: Kind,
+    path: Path,
+    identity: str = "",
+    beside: bool = False,
+) -> Part:
+    known = path.stat()
+    return Part(
+        kind=kind,
+        name=name,
+        size=known.st_size,
+        open=lambda: files.open(name),
+        files=FolderFiles(path.parent) if beside else None,
+        modified=datetime.fromtimestamp(known.st_mtime, UTC),
+        identity=identity,
+    )
+
+
+def _without_attachments(parts: list[Part], skipped: Counter[str]) -> list[Part]:
+    """Leave out text that lies with an account's export, and prompts that sessions repeat."""
+    homes = {PurePosixPath(part.name).parent for part in parts if part.kind in ACCOUNT}
+    sessions = any(part.kind in (Kind.GEMINI, Kind.GEMINI_DOCUMENT) for part in parts)
+    kept = []
+    for part in parts:
+        around = PurePosixPath(part.name).parents
+        if part.kind is Kind.TEXT and any(home in around for home in homes):
+            skipped["attachment of an export"] += 1
+        elif part.kind is Kind.GEMINI_PROMPTS and sessions:
+            skipped["prompts that sessions repeat"] += 1
+        else:
+            kept.append(part)
+    return kept
+
+
+def _zip(path: Path, found: Export) -> None:
+    zipped = ZipFiles(path, found.bounds)
+    found._zips.append(zipped)
+    if export.MARKER in zipped.names():
+        raise UnreadableExport(path.name, "unpack this export first, and import the folder")
+    parts: list[Part] = []
+    nested = False
+    for name in zipped.names():
+        last = PurePosixPath(name).name
+        attachment = last.startswith(("file-", "file_", "._")) or name.startswith("__MACOSX/")
+        if attachment or PurePosixPath(last).suffix.lower() not in _LOOKED_AT:
+            continue
+        kind = sniff(lambda name=name: zipped.open(name))  # type: ignore[misc]
+        nested = nested or kind is Kind.ZIP
+        if kind not in READABLE:
+            found.skipped["other file"] += 1
+            continue
+        end = zipped.check(name)
+        if kind in DOCUMENTS and not end.rstrip().endswith((b"]", b"}")):
+            raise UnreadableExport(path.name, f"{shown(name)} in it is cut off in the middle")
+        parts.append(
+            Part(
+                kind=kind,
+                name=shown(name),
+                size=zipped.size(name),
+                open=lambda name=name: zipped.open(name),  # type: ignore[misc]
+                files=zipped if kind is Kind.CHATGPT else None,
+                identity=f"{path.name}/{name}",
+            )
+        )
+    found.parts += _without_attachments(parts, found.skipped)
+    if not found.parts:
+        what = "other zips; unpack it first" if nested else "no conversations that are known"
+        raise UnreadableExport(path.name, f"the zip holds {what}")
+
+
+def _manifest(path: Path, found: Export) -> None:
+    wanted = zips_named(path.read_text("utf-8-sig", "replace"))
+    missing = [name for name in wanted if not (path.parent / name).is_file()]
+    for name in wanted:
+        if name in missing:
+            continue
+        try:
+            _zip(path.parent / name, found)
+        except UnreadableExport as error:
+            if "no conversations" not in error.reason:
+                raise
+            found.skipped["zip without conversations"] += 1
+    if not found.parts:
+        reason = f"it names {', '.join(wanted[:4])}; download them into the same folder first"
+        raise UnreadableExport(path.name, reason)
+    for name in missing:
+        reason = "the manifest names it, and it is not beside it; download it and import again"
+        found.problems.append(Failed(name, reason))
+
+
+def _closes(path: Path) -> bool:
+    """Whether a JSON document ends in a bracket, as a whole one does."""
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - 4096))
+        return file.read().rstrip().endswith((b"]", b"}"))
+
+
+def _why(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or getattr(error, "reason", None) or error)
