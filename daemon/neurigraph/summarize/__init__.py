@@ -1,0 +1,1 @@
+"""Who writes a memory's title, summary and keywords when the saving AI did not."""
