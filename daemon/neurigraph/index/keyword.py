@@ -1,0 +1,453 @@
+"""The keyword index: full text over titles, keywords, topics, notes and whole transcripts.
+
+The one module that others import; how Whoosh is made fast is in `whoosh_codec`, `whoosh_writer`
+and `whoosh_query`. What the index holds can be rebuilt from the vault at any time.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from whoosh.filedb.filestore import FileStorage
+from whoosh.index import TOC
+from whoosh.util.filelock import FileLock
+
+from neurigraph.errors import NeurigraphError
+from neurigraph.index.analysis import Vocabulary, spans, tokens, words
+from neurigraph.index.array_file import IndexDamaged
+from neurigraph.index.postings import FIELDS
+from neurigraph.index.spelling import NearTerm, Spelling
+from neurigraph.index.whoosh_codec import (
+    ArrayIndex,
+    ArrayReader,
+    ArraySegment,
+    SegmentData,
+    open_segment,
+    schema,
+)
+from neurigraph.index.whoosh_query import ArraySearcher, Part, Query, open_searcher
+from neurigraph.index.whoosh_writer import ArrayWriter, choose, merge_segments
+
+__all__ = [
+    "Document",
+    "IndexDamaged",
+    "IndexInUse",
+    "KeywordIndex",
+    "Marked",
+    "Match",
+    "Matches",
+    "NearTerm",
+    "Part",
+    "Query",
+    "spans",
+    "tokens",
+    "words",
+]
+
+VERSION = "1"
+"""Of the analysis and the format of segments: an index of another version is made anew."""
+
+SEGMENT_CHARS = 24_000_000
+"""Characters that go into one segment when very many documents are handed over at once."""
+
+VOCABULARY_SIZE = 1_000_000
+"""Terms and chunks that are remembered between commits."""
+
+DEFAULT_PARTS = (
+    Part(tuple((name, 1.0) for name in FIELDS)),
+    Part((("title", 1.0), ("keywords", 1.0)), boost=0.25),
+)
+"""All fields read as one text, and what the title and the keywords say once more."""
+
+Source = Literal["body", "transcript"]
+
+
+class IndexInUse(NeurigraphError):
+    """Another process writes to this index."""
+
+    code = "index_in_use"
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(f"the index in {path} is in use by another daemon; stop that one first")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What full text holds of a memory. `created` is an ISO date or empty; it is searched by its
+    words too, as in "30 November 2026" or "Monday"."""
+
+    id: str
+    version: str
+    title: str = ""
+    keywords: str = ""
+    topic: str = ""
+    body: str = ""
+    transcript: str = ""
+    created: str = ""
+    speakers: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A memory that was found. Bit i of each mask stands for `query.terms[i]` (each different
+    term once, in the order in which they were first named)."""
+
+    id: str
+    score: float
+    matched: int
+    in_title: int
+    in_keywords: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The best matches, best first; `total` counts all."""
+
+    total: int
+    best: tuple[Match, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """Where the terms of a query stand in one text.
+
+    Word number `positions[i]` of `length` words is term `terms[i]`. `starts` gives for every word
+    the character at which it begins.
+    """
+
+    positions: NDArray[np.int64]
+    terms: NDArray[np.int64]
+    length: int
+    _data: SegmentData
+    _doc: int
+    _source: Source
+
+    def starts(self) -> NDArray[np.int64]:
+        """For each word of the text, the character at which it begins."""
+        return self._data.starts(self._doc, self._source)
+
+
+class KeywordIndex:
+    """A keyword index in a folder of its own. All methods may be called from any thread.
+
+    Opening raises `IndexDamaged` when the files are not as they were written, and `IndexInUse`
+    when another process has it open. Searches see a consistent state and wait for no writer.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._owner = FileLock(str(folder / "OWNER.lock"))
+        if not self._owner.acquire():
+            raise IndexInUse(str(folder))
+        try:
+            self._index = _open(folder)
+            self._vocabulary = Vocabulary()
+            self._writing = threading.RLock()
+            self._merging = threading.Lock()
+            self._open: dict[str, SegmentData] = {}
+            self._spelling: dict[str, Spelling] = {}
+            self._searcher = self._refreshed()
+        except BaseException:
+            self._owner.release()
+            raise
+
+    @staticmethod
+    def reset(folder: Path) -> None:
+        """Remove whatever an index has left in a folder, so that the next one starts empty."""
+        for path in folder.glob("*"):
+            if path.is_file() and path.suffix in (".toc", ".arrays"):
+                path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let another process have the folder. Nothing is left to be written."""
+        with self._merging, self._writing:
+            if self._owner.fd is not None:
+                self._owner.release()
+
+    # -- writing
+
+    def apply(self, add: Sequence[Document], delete: Collection[str]) -> None:
+        """Add or replace documents and delete ids, in one commit.
+
+        When this returns, searches see it, and it is on disk. Very many documents at once (over
+        24 million characters) are committed in slices.
+        """
+        latest = {document.id: document for document in add}
+        gone = [name for name in delete if name not in latest]
+        slices = list(_slices(latest.values())) or [[]]
+        for part in slices:
+            self._apply(part, [d.id for d in part] + gone)
+            gone = []
+
+    def _apply(self, documents: Sequence[Document], leaving: Sequence[str]) -> None:
+        with self._writing:
+            deleted = self._places(leaving)
+            if not documents and not deleted:
+                return
+            if self._vocabulary.size > VOCABULARY_SIZE:
+                self._vocabulary = Vocabulary()
+            writer = ArrayWriter(self._index, self._vocabulary)
+            try:
+                writer.delete_in(deleted)
+                writer.add_documents(map(_fields, documents))
+            except BaseException:
+                writer.cancel()
+                raise
+            writer.commit()
+            self._searcher = self._refreshed()
+
+    def _places(self, ids: Iterable[str]) -> dict[str, list[int]]:
+        searcher = self._searcher
+        places: dict[str, list[int]] = {}
+        wanted = list(ids)
+        for reader, alive in zip(searcher.leaves, searcher.alive, strict=True):
+            numbers = [n for i in wanted if (n := reader.data.by_id.get(i)) is not None]
+            if numbers := [n for n in numbers if alive[n]]:
+                places[reader.segment().segment_id()] = numbers
+        return places
+
+    def merge(self) -> bool:
+        """Do one bounded step of tidying, for idle times. Answers whether there is more to do.
+
+        Reads at most some 48 MB; documents can be added, deleted and found meanwhile.
+        """
+        with self._merging:
+            chosen = choose([r.segment() for r in self._searcher.leaves])
+            if chosen:
+                self._merge({s.segment_id() for s in chosen})
+            return bool(choose([r.segment() for r in self._searcher.leaves]))
+
+    def optimize(self) -> None:
+        """Make one segment of all. Takes seconds and much memory; for idle times."""
+        with self._merging:
+            leaves = self._searcher.leaves
+            if len(leaves) > 1 or any(r.has_deletions() for r in leaves):
+                self._merge({r.segment().segment_id() for r in leaves})
+
+    def _merge(self, names: Collection[str]) -> None:
+        sources = [
+            (segment, r.data)
+            for r in self._searcher.leaves
+            if (segment := r.segment()).segment_id() in names
+        ]
+        merged = merge_segments(self._index, sources)
+        with self._writing:
+            writer = ArrayWriter(self._index, self._vocabulary)
+            writer.put_in_place(merged)
+            writer.commit()
+            self._searcher = self._refreshed()
+
+    def _refreshed(self) -> ArraySearcher:
+        toc = _read(self._index)
+        segments: list[ArraySegment] = toc.segments
+        self._open = {
+            name: self._open.get(name) or open_segment(self._folder, segment)
+            for segment in segments
+            if (name := segment.segment_id())
+        }
+        self._spelling = {n: s for n, s in self._spelling.items() if n in self._open}
+        readers = [
+            ArrayReader(self._index.storage, toc.schema, s, self._open[s.segment_id()])
+            for s in segments
+        ]
+        return open_searcher(toc.schema, readers, toc.generation)
+
+    # -- reading
+
+    def contents(self) -> dict[str, str]:
+        """The id and version of every document that is held."""
+        found: dict[str, str] = {}
+        searcher = self._searcher
+        for reader, alive in zip(searcher.leaves, searcher.alive, strict=True):
+            data = reader.data
+            if alive.all():
+                found.update(zip(data.ids, data.versions, strict=True))
+            else:
+                found.update((data.ids[i], data.versions[i]) for i in np.flatnonzero(alive))
+        return found
+
+    def doc_count(self) -> int:
+        """How many documents are held."""
+        return int(self._searcher.doc_count())
+
+    def search(
+        self,
+        query: Query,
+        limit: int,
+        allow: Collection[str] | None = None,
+        parts: Sequence[Part] = DEFAULT_PARTS,
+    ) -> Matches:
+        """The best documents for a query, scored with BM25F as `parts` say.
+
+        `allow` limits the answer to these ids; it does not change the scores.
+        """
+        searcher = self._searcher
+        total, found = searcher.best(query, limit, parts, allow)
+        return Matches(
+            total,
+            tuple(
+                Match(
+                    searcher.leaves[f.segment].data.ids[f.doc],
+                    f.score,
+                    f.matched,
+                    f.in_fields["title"],
+                    f.in_fields["keywords"],
+                )
+                for f in found
+            ),
+        )
+
+    def marks(
+        self, ids: Iterable[str], terms: Sequence[str], source: Source = "transcript"
+    ) -> dict[str, Marked]:
+        """Where terms stand in the notes or transcripts of these documents.
+
+        Documents that are not held are left out. For windows, phrases and snippets.
+        """
+        searcher = self._searcher
+        wanted = list(ids)
+        raw = [t.encode("utf-8", "surrogatepass") for t in terms]
+        found: dict[str, Marked] = {}
+        for reader, alive in zip(searcher.leaves, searcher.alive, strict=True):
+            data = reader.data
+            here = [(i, n) for i in wanted if (n := data.by_id.get(i)) is not None and alive[n]]
+            if not here:
+                continue
+            table = np.full(data.term_count, -1, np.int64)
+            ranks = data.ranks(raw) if raw else np.empty(0, np.int64)
+            for number in range(len(ranks) - 1, -1, -1):
+                if ranks[number] >= 0:
+                    table[ranks[number]] = number
+            for name, doc in here:
+                which = table[data.words(doc, source)]
+                positions = np.flatnonzero(which >= 0)
+                found[name] = Marked(positions, which[positions], len(which), data, doc, source)
+        return found
+
+    def frequency(self, token: str) -> int:
+        """How many documents have a term (a few more while replaced ones await merging)."""
+        return self._searcher.documents_with(token)
+
+    def near_terms(self, token: str, limit: int = 10) -> list[NearTerm]:
+        """Indexed terms that may be meant by one that is rare or absent, likeliest first.
+
+        Misspellings are one edit away, two in words of six letters and more. Then come terms that
+        begin with the token and terms that contain it (from three letters on, or in scripts
+        without blanks from one), the shorter ones first.
+        """
+        if not token:
+            return []
+        most = 0 if len(token) < 3 else 1 if len(token) < 6 else 2
+        contained = len(token) > 2 or not token.isascii()
+        best: dict[str, NearTerm] = {}
+        for reader in self._searcher.leaves:
+            name = reader.segment().segment_id()
+            spelling = self._spelling.setdefault(name, Spelling(reader.data))
+            for near in spelling.near(token, most):
+                if near.kind != "misspelling" and not contained:
+                    continue
+                known = best.get(near.term)
+                count = near.frequency + (known.frequency if known else 0)
+                kind, distance = (known or near).kind, (known or near).distance
+                best[near.term] = NearTerm(near.term, kind, distance, count)
+        order = {"misspelling": 0, "prefix": 1, "part": 2}
+        ranked = sorted(
+            best.values(),
+            key=lambda n: (n.distance + order[n.kind], order[n.kind], -n.frequency, n.term),
+        )
+        return ranked[:limit]
+
+    def splits(self, word: str, limit: int = 3) -> list[tuple[str, str]]:
+        """Pairs of indexed terms that a word may be made of, the more frequent ones first."""
+        found = []
+        for cut in range(2, len(word) - 1):
+            first, second = tokens(word[:cut]), tokens(word[cut:])
+            if len(first) == len(second) == 1:
+                count = min(self.frequency(first[0]), self.frequency(second[0]))
+                if count:
+                    found.append((count, first[0], second[0]))
+        return [(a, b) for _, a, b in sorted(found, reverse=True)[:limit]]
+
+
+def _fields(document: Document) -> Mapping[str, str]:
+    return {
+        "id": document.id,
+        "version": document.version,
+        "body": document.body,
+        "date": date_words(document.created),
+        "keywords": document.keywords,
+        "people": document.speakers,
+        "title": document.title,
+        "topic": document.topic,
+        "transcript": document.transcript,
+    }
+
+
+def date_words(created: str) -> str:
+    """A date in the forms in which people ask for it: `2026-11-30 30 November 2026 Monday`."""
+    try:
+        day = date.fromisoformat(created[:10])
+    except ValueError:
+        return created
+    months = (
+        "January February March April May June July August September October November December"
+    ).split()
+    days = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+    month, weekday = months[day.month - 1], days[day.weekday()]
+    return f"{day.isoformat()} {day.day} {month} {day.year} {weekday}"
+
+
+def _slices(documents: Iterable[Document]) -> Iterable[list[Document]]:
+    part: list[Document] = []
+    size = 0
+    for document in documents:
+        part.append(document)
+        size += len(document.body) + len(document.transcript)
+        if size > SEGMENT_CHARS:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _open(folder: Path) -> ArrayIndex:
+    storage = FileStorage(str(folder))
+    name = f"v{VERSION}"
+    for path in folder.glob(".*.arrays"):  # a merge that was cut off
+        path.unlink()
+    if TOC._latest_generation(storage, name) < 0:
+        KeywordIndex.reset(folder)
+        return ArrayIndex.create(storage, schema(), name)
+    try:
+        return ArrayIndex(storage, schema(), name)
+    except (OSError, *_UNREADABLE) as error:
+        raise IndexDamaged(str(folder), str(error)) from error
+
+
+_UNREADABLE: tuple[type[Exception], ...] = (
+    pickle.UnpicklingError,
+    AttributeError,
+    ImportError,
+    ValueError,
+    EOFError,
+    LookupError,
+    TypeError,
+)
+"""What unpickling raises for a table of contents that other code has written."""
+
+
+def _read(index: ArrayIndex) -> Any:
+    try:
+        return index._read_toc()
+    except _UNREADABLE as error:
+        raise IndexDamaged(str(index.storage.folder), str(error)) from error

@@ -1,0 +1,248 @@
+"""Scores memories with BM25F over whole arrays of postings, as Whoosh's scorer does one by one.
+
+A `Part` is a set of fields that are counted as one: occurrences and lengths add up, each times
+the field's weight, before BM25 is applied once. A part of one field with weight 1 gives exactly
+the score of Whoosh's `Term` query in that field, several parts that of their `Or`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from whoosh.fields import Schema
+from whoosh.reading import MultiReader
+from whoosh.searching import Searcher
+
+from neurigraph.index.postings import FIELDS
+from neurigraph.index.whoosh_codec import ArrayReader, SegmentData, rounded
+
+Docs = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Fields with their weights, and how much their score counts.
+
+    `k1` and `b` as in BM25: how soon repetition stops counting, and how much length does.
+    """
+
+    fields: tuple[tuple[str, float], ...]
+    boost: float = 1.0
+    k1: float = 0.9
+    b: float = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to look for, in terms as `analysis.tokens` gives them.
+
+    `terms` are alternatives that add up, each times its weight (1 where `weights` is empty).
+    What matches must have all of `require` and none of `exclude`, in any field.
+    """
+
+    terms: tuple[str, ...]
+    weights: tuple[float, ...] = ()
+    require: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A document: its segment, its number in it, its score. Bit i of each mask: has term i."""
+
+    segment: int
+    doc: int
+    score: float
+    matched: int
+    in_fields: Mapping[str, int]
+
+
+_Postings = Mapping[tuple[int, int], tuple[Docs, NDArray[np.uint16]]]
+
+
+class ArraySearcher(Searcher):
+    """A consistent view of the index that many threads may search at once."""
+
+    def __init__(self, reader: Any, **kwargs: Any) -> None:
+        super().__init__(reader, **kwargs)
+        self.leaves: list[ArrayReader] = [leaf for leaf, _ in reader.leaf_readers()]
+
+    @cached_property
+    def alive(self) -> list[NDArray[np.bool_]]:
+        """For each segment, which of its documents are not deleted."""
+        return [_alive(leaf) for leaf in self.leaves]
+
+    def best(
+        self,
+        query: Query,
+        limit: int,
+        parts: Sequence[Part],
+        allow: Collection[str] | None = None,
+        report: Sequence[str] = ("title", "keywords"),
+    ) -> tuple[int, list[Found]]:
+        """How many match in all, and the best of them, best first.
+
+        `report` names the fields for which the masks are wanted apart.
+        """
+        terms = list(dict.fromkeys(query.terms))
+        weights = _weights(query, terms)
+        data = [reader.data for reader in self.leaves]
+        wanted = [t.encode("utf-8", "surrogatepass") for t in terms]
+        fields = sorted({FIELDS.index(name) for part in parts for name, _ in part.fields})
+        everywhere = sorted({*fields, *(FIELDS.index(name) for name in report)})
+        held: list[_Postings] = [
+            d.many_postings(everywhere, d.ranks(wanted)) if terms else {} for d in data
+        ]
+        scores: list[Floats] = [np.zeros(d.doc_count) for d in data]
+        for part in parts:
+            self._score(part, weights, data, held, scores)
+        top: list[tuple[float, int, int]] = []
+        total = 0
+        for number, score in enumerate(scores):
+            mask = self._mask(number, query, allow)
+            hits = np.flatnonzero((score > 0) & mask)
+            total += len(hits)
+            found = score[hits]
+            if len(hits) > limit:
+                cut = np.partition(found, len(found) - limit)[len(found) - limit]
+                keep = found >= cut
+                hits, found = hits[keep], found[keep]
+            top += zip((-found).tolist(), [number] * len(hits), hits.tolist(), strict=True)
+        top.sort()
+        return total, self._report(top[:limit], held, len(terms), report)
+
+    def _score(
+        self,
+        part: Part,
+        weights: Sequence[float],
+        data: Sequence[SegmentData],
+        held: Sequence[_Postings],
+        scores: Sequence[Floats],
+    ) -> None:
+        fields = [(FIELDS.index(name), weight) for name, weight in part.fields]
+        documents = self.doc_count_all()
+        lengths = [sum((d.lengths[f] * w for f, w in fields), np.zeros(1)) for d in data]
+        average = sum(float(x.sum()) for x in lengths) / (documents or 1) or 1.0
+        norms = [
+            part.k1 * ((1 - part.b) + part.b * rounded(length) / average) for length in lengths
+        ]
+        for i, weight in enumerate(weights):
+            counted = [_count(h, i, fields, d.doc_count) for h, d in zip(held, data, strict=True)]
+            frequency = sum(len(docs) for docs, _ in counted)
+            if not frequency:
+                continue
+            idf = log(documents / (frequency + 1)) + 1
+            factor = weight * part.boost * idf * (part.k1 + 1)
+            for (docs, count), norm, score in zip(counted, norms, scores, strict=True):
+                if len(docs):
+                    score[docs] += factor * count / (count + norm[docs])
+
+    def _mask(self, number: int, query: Query, allow: Collection[str] | None) -> NDArray[np.bool_]:
+        data = self.leaves[number].data
+        mask = self.alive[number]
+        if allow is not None:
+            allowed = np.zeros(data.doc_count, bool)
+            if len(allow) > data.doc_count:
+                numbers = [i for i, name in enumerate(data.ids) if name in allow]
+            else:
+                numbers = [n for name in allow if (n := data.by_id.get(name)) is not None]
+            allowed[numbers] = True
+            mask = mask & allowed
+        for term in query.require:
+            there = np.zeros(data.doc_count, bool)
+            there[self._anywhere(data, term)] = True
+            mask = mask & there
+        if query.exclude:
+            mask = mask.copy()
+            for term in query.exclude:
+                mask[self._anywhere(data, term)] = False
+        return mask
+
+    def _anywhere(self, data: SegmentData, term: str) -> NDArray[np.intp]:
+        ranks = data.ranks([term.encode("utf-8", "surrogatepass")])
+        found = data.many_postings(range(len(FIELDS)), ranks).values()
+        return np.concatenate([docs for docs, _ in found]) if found else np.empty(0, np.intp)
+
+    def _report(
+        self,
+        top: Sequence[tuple[float, int, int]],
+        held: Sequence[_Postings],
+        terms: int,
+        report: Sequence[str],
+    ) -> list[Found]:
+        masks: dict[tuple[int, int], dict[int, int]] = {}
+        for number in {n for _, n, _ in top}:
+            docs = np.array(sorted(d for _, n, d in top if n == number), np.int32)
+            for (i, field), (having, _) in held[number].items():
+                at = np.searchsorted(having, docs)
+                at[at == len(having)] = 0
+                for doc in docs[having[at] == docs].tolist():
+                    mask = masks.setdefault((number, doc), {})
+                    mask[field] = mask.get(field, 0) | 1 << i
+        return [
+            Found(
+                number,
+                doc,
+                -score,
+                _any(masks.get((number, doc), {}).values()),
+                {f: masks.get((number, doc), {}).get(FIELDS.index(f), 0) for f in report},
+            )
+            for score, number, doc in top
+        ]
+
+    def documents_with(self, term: str) -> int:
+        """How many documents have a term in any field, those not yet merged away included."""
+        return sum(len(np.unique(self._anywhere(r.data, term))) for r in self.leaves)
+
+
+def _alive(reader: ArrayReader) -> NDArray[np.bool_]:
+    alive = np.ones(reader.data.doc_count, bool)
+    alive[list(reader.deleted_docs_set)] = False
+    return alive
+
+
+def _weights(query: Query, terms: Sequence[str]) -> list[float]:
+    if not query.weights:
+        return [1.0] * len(terms)
+    heaviest: dict[str, float] = {}
+    for term, weight in zip(query.terms, query.weights, strict=True):
+        heaviest[term] = max(weight, heaviest.get(term, 0.0))
+    return [heaviest[term] for term in terms]
+
+
+def _count(
+    held: _Postings, term: int, fields: Iterable[tuple[int, float]], documents: int
+) -> tuple[Docs, Floats]:
+    """The documents that have a term in any of the fields, and how often, weighted."""
+    found = [(*held[term, f], w) for f, w in fields if (term, f) in held]
+    if len(found) == 1:
+        docs, counts, weight = found[0]
+        return docs, counts * weight
+    if not found:
+        return np.empty(0, np.int32), np.empty(0)
+    dense = np.zeros(documents)
+    for docs, counts, weight in found:
+        dense[docs] += counts * weight
+    at = np.flatnonzero(dense).astype(np.int32)
+    return at, dense[at]
+
+
+def _any(masks: Iterable[int]) -> int:
+    whole = 0
+    for mask in masks:
+        whole |= mask
+    return whole
+
+
+def open_searcher(schema: Schema, readers: Sequence[ArrayReader], generation: int) -> ArraySearcher:
+    """A searcher over the readers of all segments, of which there may be none."""
+    reader = MultiReader(list(readers), generation=generation)
+    reader.schema = schema
+    return ArraySearcher(reader)
