@@ -116,6 +116,18 @@ class TranscriptMissing(NeurigraphError):
         )
 
 
+class TranscriptDamaged(TranscriptMissing):
+    """A compressed transcript or artifact is there, but cannot be decompressed."""
+
+    code = "transcript_damaged"
+
+    def __init__(self, memory_id: str, path: str) -> None:
+        self.memory_id, self.path = memory_id, path
+        NeurigraphError.__init__(
+            self, f"{path} is damaged and was left as it is; restore it from a backup or git"
+        )
+
+
 class NotReady(NeurigraphError):
     """A part of the daemon is still starting; asking again soon will do."""
 
