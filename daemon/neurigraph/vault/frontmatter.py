@@ -190,9 +190,11 @@ def _private_wins(values: dict[str, Value], block: str) -> dict[str, Value]:
 
 def _advice(error: yaml.YAMLError) -> str:
     """What is wrong with a frontmatter and what to do about it, in one line."""
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    mark = getattr(error, "problem_mark", None)
+    if str(getattr(error, "context", "")).startswith(("while scanning a", "while parsing a flow")):
+        mark = getattr(error, "context_mark", None) or mark  # where it began, not the last line
     reason = str(getattr(error, "problem", None) or "") or str(error).splitlines()[0]
-    where = f"line {mark.line + 2} of its frontmatter" if mark else "its frontmatter"
+    where = f"line {mark.line + 2}, in its frontmatter," if mark else "its frontmatter"
     for sign, advice in _ADVICE:
         if sign in reason:
             return f"{where} cannot be read: {advice}"
@@ -206,11 +208,17 @@ _ADVICE = (
         "put a value that begins with @, ` or % in quotes, indent with spaces",
     ),
     ("a key is not plain text", "fill in the {{…}} or put it in quotes"),
-    ("tab", "indent with spaces, not with tabs"),
     ("control character", "remove the control characters"),
     ("special characters", "remove the control characters"),
+    ("tab character", "indent with spaces, not with tabs"),
+    ("'\\t'", "indent with spaces, not with tabs"),
     ("undefined alias", "put a value that begins with * in quotes"),
     ("simple key", "each line must be `key: value`; put longer text in quotes"),
     ("expected <block end>", "put the whole value in quotes; nothing may follow a closing quote"),
+    ("did not find expected key", "put the whole value in quotes; nothing may follow them"),
+    ("expected ',' or ']'", "close the list with ]"),
+    ("expected ',' or '}'", "close it with }, or put it in quotes"),
+    ("end of stream", "close the quotes"),
+    ("expected ':'", "each line must be `key: value`; put longer text in quotes"),
     ("document", "remove the extra --- or ... line"),
 )

@@ -143,8 +143,7 @@ def _comments(text: str, code: list[tuple[int, int]]) -> Iterator[tuple[int, int
 
 
 _DROPPED = re.compile(
-    r"(?ms:^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ ]{0,3}(?P=fence)[^\n]*$|\Z))"
-    r"|(?s:%%.*?%%)|(?s:<!--.*?(?:-->|\Z))|(?m:^(?=[ \t:|-]*$)[ \t:|]*--[^\n]*$)"
+    r"(?s:%%.*?%%)|(?s:<!--.*?(?:-->|\Z))|(?m:^(?=[ \t:|-]*$)[ \t:|]*--[^\n]*$)"
     r"|!\[\[[^\[\]\n]*\]\]|!\[[^\[\]\n]*\]\([^()\n]*\)|\[\^[^\[\]\n]+\]:?|\$\$(?s:.*?)\$\$"
 )
 _LINE_START = re.compile(
@@ -172,7 +171,12 @@ def plain_text(body: str, limit: int = 200_000) -> str:
 
     Paragraphs stay apart by one blank line. Only the first `limit` characters are looked at.
     """
-    text = _DROPPED.sub("", unix(body[:limit]))
+    body = body[:limit]
+    kept, at = [], 0
+    for start, end in outline(body).fences:
+        kept.append(body[at:start])
+        at = end
+    text = _DROPPED.sub("", unix("".join([*kept, body[at:]])))
     text = _LINE_START.sub("", text)
     text = _WIKILINK.sub(_link_words, text)
     text = _MARKDOWN_LINK.sub(r"\1", text)
