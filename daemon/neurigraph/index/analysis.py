@@ -7,7 +7,7 @@ judged by them; a compound adds *extras*, which are only counted:
 
     node.js    words node js    extra nodejs       (so do NodeJS and node-js)
     userId     word userid      extras user id
-    東京都     words 東京 京都  extra 都            (two characters at a time, as there are no blanks)
+    東京都     words 東京 京都  extra 都            (pairs, as there are no blanks)
 
 Terms are lower case, without accents, English words stemmed (Snowball, as PyStemmer has it).
 There are no stop words: a phrase may be made of nothing else, and BM25 gives them little weight.

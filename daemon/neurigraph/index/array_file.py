@@ -58,7 +58,7 @@ def write_arrays(path: Path, arrays: Mapping[str, Array]) -> int:
         sink = _Sink(file.write, checks)
         for name, array in arrays.items():
             directory[name] = [array.dtype.str, sink.length, array.size]
-            sink.write(memoryview(np.ascontiguousarray(array)).cast("B") if array.size else b"")
+            sink.write(np.ascontiguousarray(array).view(np.uint8).reshape(-1).data)
             sink.write(bytes(-sink.length % 8))
         sink.flush()
         text = json.dumps(directory).encode()

@@ -67,6 +67,22 @@ DEFAULT_PARTS = (
 )
 """All fields read as one text, and what the title and the keywords say once more."""
 
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
 Source = Literal["body", "transcript"]
 
 
@@ -213,7 +229,7 @@ class KeywordIndex:
         for reader, alive in zip(searcher.leaves, searcher.alive, strict=True):
             numbers = [n for i in wanted if (n := reader.data.by_id.get(i)) is not None]
             if numbers := [n for n in numbers if alive[n]]:
-                places[reader.segment().segment_id()] = numbers
+                places[reader.name] = numbers
         return places
 
     def merge(self) -> bool:
@@ -222,24 +238,20 @@ class KeywordIndex:
         Reads at most some 48 MB; documents can be added, deleted and found meanwhile.
         """
         with self._merging:
-            chosen = choose([r.segment() for r in self._searcher.leaves])
+            chosen = choose([r.array_segment for r in self._searcher.leaves])
             if chosen:
                 self._merge({s.segment_id() for s in chosen})
-            return bool(choose([r.segment() for r in self._searcher.leaves]))
+            return bool(choose([r.array_segment for r in self._searcher.leaves]))
 
     def optimize(self) -> None:
         """Make one segment of all. Takes seconds and much memory; for idle times."""
         with self._merging:
             leaves = self._searcher.leaves
             if len(leaves) > 1 or any(r.has_deletions() for r in leaves):
-                self._merge({r.segment().segment_id() for r in leaves})
+                self._merge({r.name for r in leaves})
 
     def _merge(self, names: Collection[str]) -> None:
-        sources = [
-            (segment, r.data)
-            for r in self._searcher.leaves
-            if (segment := r.segment()).segment_id() in names
-        ]
+        sources = [(r.array_segment, r.data) for r in self._searcher.leaves if r.name in names]
         merged = merge_segments(self._index, sources)
         with self._writing:
             writer = ArrayWriter(self._index, self._vocabulary)
@@ -351,8 +363,7 @@ class KeywordIndex:
         contained = len(token) > 2 or not token.isascii()
         best: dict[str, NearTerm] = {}
         for reader in self._searcher.leaves:
-            name = reader.segment().segment_id()
-            spelling = self._spelling.setdefault(name, Spelling(reader.data))
+            spelling = self._spelling.setdefault(reader.name, Spelling(reader.data))
             for near in spelling.near(token, most):
                 if near.kind != "misspelling" and not contained:
                     continue
@@ -399,11 +410,7 @@ def date_words(created: str) -> str:
         day = date.fromisoformat(created[:10])
     except ValueError:
         return created
-    months = (
-        "January February March April May June July August September October November December"
-    ).split()
-    days = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-    month, weekday = months[day.month - 1], days[day.weekday()]
+    month, weekday = _MONTHS[day.month - 1], _DAYS[day.weekday()]
     return f"{day.isoformat()} {day.day} {month} {day.year} {weekday}"
 
 
@@ -420,6 +427,19 @@ def _slices(documents: Iterable[Document]) -> Iterable[list[Document]]:
         yield part
 
 
+_UNREADABLE: tuple[type[Exception], ...] = (
+    pickle.UnpicklingError,
+    AttributeError,
+    ImportError,
+    ValueError,
+    EOFError,
+    LookupError,
+    TypeError,
+    OSError,
+)
+"""What unpickling raises for a table of contents that other code has written."""
+
+
 def _open(folder: Path) -> ArrayIndex:
     storage = FileStorage(str(folder))
     name = f"v{VERSION}"
@@ -430,24 +450,12 @@ def _open(folder: Path) -> ArrayIndex:
         return ArrayIndex.create(storage, schema(), name)
     try:
         return ArrayIndex(storage, schema(), name)
-    except (OSError, *_UNREADABLE) as error:
+    except _UNREADABLE as error:
         raise IndexDamaged(str(folder), str(error)) from error
-
-
-_UNREADABLE: tuple[type[Exception], ...] = (
-    pickle.UnpicklingError,
-    AttributeError,
-    ImportError,
-    ValueError,
-    EOFError,
-    LookupError,
-    TypeError,
-)
-"""What unpickling raises for a table of contents that other code has written."""
 
 
 def _read(index: ArrayIndex) -> Any:
     try:
-        return index._read_toc()
+        return index.read_toc()
     except _UNREADABLE as error:
-        raise IndexDamaged(str(index.storage.folder), str(error)) from error
+        raise IndexDamaged(str(index.folder), str(error)) from error

@@ -73,7 +73,8 @@ class Block:
 
 def prefixes(terms: Sequence[bytes]) -> NDArray[np.uint64]:
     """The first eight bytes of each term as a number that sorts as the term does."""
-    return np.array(terms, "S8").view(">u8").astype(np.uint64).reshape(-1)
+    numbers: NDArray[np.uint64] = np.array(terms, "S8").view(">u8").astype(np.uint64).reshape(-1)
+    return numbers
 
 
 def pack_starts(starts: NDArray[np.int32], firsts: NDArray[np.int64]) -> tuple[Array, Array]:
@@ -95,7 +96,8 @@ def pack_starts(starts: NDArray[np.int32], firsts: NDArray[np.int64]) -> tuple[A
 
 def unpack_starts(gaps: NDArray[np.uint8]) -> NDArray[np.int64]:
     """The starts of one text."""
-    return np.cumsum(gaps, dtype=np.int64)[gaps != 255]
+    starts: NDArray[np.int64] = np.cumsum(gaps, dtype=np.int64)[gaps != 255]
+    return starts
 
 
 class Collector:
@@ -177,7 +179,12 @@ def merge(blocks: Sequence[Block], alive: Sequence[NDArray[np.bool_]]) -> Block:
     terms = sorted(union)
     place = {term: i for i, term in enumerate(terms)}
     documents = sum(int(a.sum()) for a in alive)
-    fulls, counts, words, sizes, gaps, gap_sizes = [], [], [], [], [], []
+    fulls: list[Array] = []
+    counts: list[Array] = []
+    words: list[Array] = []
+    sizes: list[Array] = []
+    gaps: list[Array] = []
+    gap_sizes: list[Array] = []
     base = 0
     for block, live, (field, rank, doc, count) in zip(blocks, alive, kept, strict=True):
         moved = np.fromiter((place.get(t, -1) for t in block.terms), np.int64, len(block.terms))

@@ -14,18 +14,20 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from whoosh.analysis import Analyzer, Token
+from whoosh.analysis.acore import Token
+from whoosh.analysis.analyzers import Analyzer
 from whoosh.codec import base
 from whoosh.codec.whoosh3 import W3Segment
 from whoosh.fields import STORED, FieldType, Schema
 from whoosh.formats import Frequency
 from whoosh.index import TOC, FileIndex
-from whoosh.matching import ListMatcher
+from whoosh.matching.mcore import ListMatcher
 from whoosh.reading import SegmentReader, TermInfo, TermNotFound
 from whoosh.util.numeric import byte_to_length
 
@@ -119,7 +121,7 @@ class SegmentData:
     def terms(self) -> list[bytes]:
         """All terms, sorted."""
         ends = [0, *self._term_ends.tolist()]
-        return [self._blob[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+        return [self._blob[a:b] for a, b in pairwise(ends)]
 
     def ranks(self, terms: Sequence[bytes]) -> NDArray[np.int64]:
         """The rank of each term, -1 for those that are not there."""
@@ -219,6 +221,35 @@ class SegmentData:
         )
 
 
+class ArrayCursor(base.FieldCursor):
+    """Walks over the terms of one field."""
+
+    def __init__(self, data: SegmentData, field: int) -> None:
+        self._data, self._ranks = data, data.field_ranks(field)
+        self._at = 0
+
+    def first(self) -> str | None:
+        self._at = 0
+        return self.text()
+
+    def find(self, term: bytes | str) -> str | None:
+        wanted = term.encode("utf-8", "surrogatepass") if isinstance(term, str) else term
+        self._at = int(np.searchsorted(self._ranks, self._data.floor(wanted)))
+        return self.text()
+
+    def next(self) -> str | None:
+        self._at += 1
+        return self.text()
+
+    def text(self) -> str | None:
+        if not self.is_valid():
+            return None
+        return self._data.term(int(self._ranks[self._at])).decode("utf-8", "surrogatepass")
+
+    def is_valid(self) -> bool:
+        return self._at < len(self._ranks)
+
+
 class ArrayTermsReader(base.TermsReader):
     """A segment's terms, for Whoosh."""
 
@@ -281,6 +312,15 @@ class ArrayTermsReader(base.TermsReader):
             int(docs[-1]),
         )
 
+    def frequency(self, fieldname: str, text: bytes) -> float:
+        return float(self.term_info(fieldname, text).weight())
+
+    def doc_frequency(self, fieldname: str, text: bytes) -> int:
+        return len(self._postings(fieldname, text)[0])
+
+    def cursor(self, fieldname: str, fieldobj: FieldType) -> ArrayCursor:
+        return ArrayCursor(self._data, FIELDS.index(fieldname))
+
     def matcher(
         self, fieldname: str, text: bytes, format_: object, scorer: object = None
     ) -> ListMatcher:
@@ -338,10 +378,36 @@ class ArrayDocReader(base.PerDocumentReader):
         """The file is closed with the last reader that shares it."""
 
 
+class _Absent(base.PerDocumentWriter, base.FieldWriter, base.PostingsWriter):
+    """Stands where Whoosh's own writers stand: `whoosh_writer` writes all arrays in one go."""
+
+    is_closed = True
+
+
 class ArrayCodec(base.Codec):
     """Names the classes above to Whoosh."""
 
     length_stats = False
+
+    def per_document_writer(self, storage: Any, segment: ArraySegment) -> _Absent:
+        return _Absent()  # type: ignore[abstract]  # nothing is ever called on it
+
+    def field_writer(self, storage: Any, segment: ArraySegment) -> _Absent:
+        return _Absent()  # type: ignore[abstract]
+
+    def postings_writer(self, dbfile: object, byteids: bool = False) -> _Absent:
+        return _Absent()  # type: ignore[abstract]
+
+    def postings_reader(
+        self,
+        dbfile: object,
+        terminfo: TermInfo,
+        format_: object,
+        term: object = None,
+        scorer: object = None,
+    ) -> ListMatcher:
+        """No postings stand outside of a segment's arrays."""
+        return ListMatcher([], format=format_, scorer=scorer, term=term, terminfo=terminfo)
 
     def new_segment(self, storage: Any, indexname: str) -> ArraySegment:
         return ArraySegment(self, indexname)
@@ -364,8 +430,11 @@ def open_segment(folder: Path, segment: ArraySegment) -> SegmentData:
 class ArrayReader(SegmentReader):
     """Reads a segment whose arrays are open already."""
 
-    def __init__(self, storage: Any, schema: Schema, segment: ArraySegment, data: SegmentData):
-        self.data = data
+    def __init__(
+        self, storage: Any, schema: Schema, segment: ArraySegment, data: SegmentData
+    ) -> None:
+        self.data, self.array_segment = data, segment
+        self.name = str(segment.segment_id())
         super().__init__(storage, schema, segment, codec=_Opened(data))
 
 
@@ -440,6 +509,15 @@ class ArrayIndex(FileIndex):
         CheckedTOC.check(storage, indexname)
         super().__init__(storage, schema, indexname)
 
-    def _read_toc(self) -> TOC:
+    @property
+    def folder(self) -> Path:
+        """Where it lives."""
+        return Path(str(self.storage.folder))  # type: ignore[attr-defined]
+
+    def read_toc(self) -> TOC:
+        """The newest table of contents; raises `IndexDamaged`, or whatever unpickling raises."""
         CheckedTOC.check(self.storage, self.indexname)
-        return TOC.read(self.storage, self.indexname, schema=self._schema)
+        toc: TOC = TOC.read(self.storage, self.indexname, schema=self._schema)
+        return toc
+
+    _read_toc = read_toc

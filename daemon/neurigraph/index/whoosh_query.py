@@ -224,7 +224,7 @@ def _count(
     found = [(*held[term, f], w) for f, w in fields if (term, f) in held]
     if len(found) == 1:
         docs, counts, weight = found[0]
-        return docs, counts * weight
+        return docs, counts.astype(np.float64) * weight
     if not found:
         return np.empty(0, np.int32), np.empty(0)
     dense = np.zeros(documents)

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from whoosh.codec import base
 from whoosh.index import clean_files
 from whoosh.writing import SegmentWriter
 
@@ -45,26 +43,13 @@ LARGEST = 512 << 20
 """Bytes that a merged segment may have: a merge holds all of it in memory."""
 
 
-class _Idle(base.PerDocumentWriter, base.FieldWriter):
-    """Stands where Whoosh's own writers stand; the arrays are written in one go instead."""
-
-    is_closed = True
-
-
-class _WriterCodec(ArrayCodec):
-    def per_document_writer(self, storage: Any, segment: ArraySegment) -> _Idle:
-        return _Idle()
-
-    def field_writer(self, storage: Any, segment: ArraySegment) -> _Idle:
-        return _Idle()
-
-
 class ArrayWriter(SegmentWriter):
     """Writes one new segment. The caller holds the folder's lock."""
 
     def __init__(self, index: ArrayIndex, vocabulary: Vocabulary) -> None:
-        super().__init__(index, codec=_WriterCodec(), compound=False, _lk=False)
+        super().__init__(index, codec=ArrayCodec(), compound=False, _lk=False)
         self._collector = Collector(vocabulary)
+        self.merge = False
 
     def add_document(self, **fields: str) -> None:
         """Add one document: `id`, `version` and any of FIELDS."""
@@ -105,10 +90,6 @@ class ArrayWriter(SegmentWriter):
             draft(path).replace(path)
             self.segments.insert(at, new)
         self.segments = [s for s in self.segments if s.segment_id() not in merged.sources]
-
-    def commit(self, **_: Any) -> None:
-        """Write the segment and the table of contents."""
-        super().commit(merge=False)
 
     def _flush_segment(self) -> None:
         path = self.newsegment.path(Path(self.storage.folder))
@@ -157,7 +138,7 @@ def merge_segments(
     index: ArrayIndex, sources: Sequence[tuple[ArraySegment, SegmentData]]
 ) -> Merged:
     """Write one segment with the live documents of these; reads only, but for the new file."""
-    folder = Path(index.storage.folder)
+    folder = index.folder
     deleted = {s.segment_id(): frozenset(s.deleted_docs()) for s, _ in sources}
     alive, moved, base_number = [], {}, 0
     for segment, data in sources:
