@@ -31,7 +31,7 @@ from neurigraph.model import Conversation
 
 _PROFILE = {"user_editable_context", "model_editable_context"}
 _MARKUP = re.compile("\ue200[^\ue200\ue201]*\ue201")
-_IMAGE_ID = re.compile(r"file[-_][\w-]+")
+_ASSET_ID = re.compile(r"file[-_]\w+")
 
 
 def read(stream: BinaryIO, reading: Reading) -> Iterator[Conversation | Failed]:
@@ -236,9 +236,9 @@ class _Writer:
 
 
 def _asset_id(part: Mapping[str, Any]) -> str:
-    pointer = text(part.get("asset_pointer"))
-    match = _IMAGE_ID.search(pointer)
-    return match.group() if match else pointer.rsplit("/", 1)[-1]
+    pointer = text(part.get("asset_pointer")).rsplit("/", 1)[-1]
+    match = _ASSET_ID.match(pointer)
+    return match.group() if match else pointer
 
 
 def _language(content: Mapping[str, Any]) -> str:

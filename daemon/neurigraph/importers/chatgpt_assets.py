@@ -30,14 +30,15 @@ class Assets:
 
     @cached_property
     def _by_id(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+        whole: dict[str, str] = {}
+        begun: dict[str, str] = {}
         for name in self._files.names() if self._files else ():
             last = name.rsplit("/", 1)[-1]
+            whole.setdefault(last, name)
+            whole.setdefault(last.rsplit(".", 1)[0], name)
             if match := _ID.match(last):
-                found.setdefault(match.group(), name)
-            found.setdefault(last, name)
-            found.setdefault(last.rsplit(".", 1)[0], name)
-        return found
+                begun.setdefault(match.group(), name)
+        return begun | whole
 
     @cached_property
     def _real_names(self) -> Mapping[str, Any]:

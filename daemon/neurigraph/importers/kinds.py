@@ -42,7 +42,7 @@ DOCUMENTS = ACCOUNT | {Kind.CODEX_DOCUMENT, Kind.GEMINI_DOCUMENT, Kind.GEMINI_PR
 """JSON documents: one that does not end in a bracket is cut off."""
 READABLE = DOCUMENTS | {Kind.CLAUDE_CODE, Kind.CODEX, Kind.GEMINI, Kind.OWN, Kind.TEXT}
 
-_JSON = re.compile(r'[\s\ufeff]*(\[\s*([{\["\]]|$)|\{\s*(["}]|$))')
+_JSON = re.compile(r'\[\s*([{\["\]\d-]|null|true|false|$)|\{\s*(["}]|$)')
 _TREE = {"title", "create_time", "update_time", "id", "conversation_id", "current_node"}
 _CODEX_LINES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 _CODEX_ITEMS = {"message", "reasoning", "function_call", "function_call_output"}
@@ -69,7 +69,9 @@ def sniff(opened: Callable[[], BinaryIO]) -> Kind:
     if found is None:
         with closing(opened()) as stream:
             found = _log(stream)
-    return found or (Kind.CLAUDE_MANIFEST if zips_named(start) else Kind.OTHER_JSON)
+    if found is None and zips_named(start):
+        return Kind.CLAUDE_MANIFEST
+    return found or (Kind.OTHER_JSON if _is_json(start) else Kind.TEXT)
 
 
 def _document(start: str) -> Kind | None:
@@ -82,7 +84,7 @@ def _document(start: str) -> Kind | None:
         return Kind.CHATGPT
     if "chat_messages" in keys:
         return Kind.CLAUDE
-    if listed and re.match(r"\[\s*\]", start):
+    if listed and re.fullmatch(r"\[\s*\]\s*", start):
         return Kind.EMPTY
     if listed and {"sessionId", "messageId"} <= inner:
         return Kind.GEMINI_PROMPTS
@@ -109,6 +111,17 @@ def _more_follows(start: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return bool(start[end:].strip())
+
+
+def _is_json(start: str) -> bool:
+    """Whether this is JSON, whole or cut off, and not prose that begins with a bracket."""
+    try:
+        _, end = json.JSONDecoder(strict=False).raw_decode(start)
+    except json.JSONDecodeError as error:
+        return error.pos > 20 or error.pos >= len(start) - 1
+    except (ValueError, RecursionError):
+        return True
+    return start[end:].lstrip()[:1] in ("", "{", "[")
 
 
 def _log(stream: BinaryIO) -> Kind | None:
