@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _MARK = re.compile(r"\n {0,3}(?:(#{1,6})(?=[ \t\n]|\Z)([^\n]*)|(`{3,}|~{3,})([^\n]*))")
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 _TICKS = re.compile(r"`+")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 _COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
@@ -38,6 +39,11 @@ def unix(text: str) -> str:
     if "\r" not in text:
         return text
     return text.replace("\r\n", " \n").replace("\r", "\n")
+
+
+def printable(text: str) -> str:
+    """The text as a UTF-8 file can hold it: NULs and halves of characters become U+FFFD."""
+    return _UNWRITABLE.sub("\ufffd", text)
 
 
 def outline(body: str) -> Outline:

@@ -15,6 +15,7 @@ import yaml
 from neurigraph.errors import InvalidInput, NotWritable
 from neurigraph.model import Value
 from neurigraph.vault.frontmatter import Note, decode, dominant_break, find_head, read_note
+from neurigraph.vault.markdown import printable
 from neurigraph.vault.property_lines import (
     Change,
     Keep,
@@ -81,7 +82,7 @@ def new_note(data: Mapping[str, Settable], body: str) -> bytes:
         if value is not None
         for line in new_lines(check_key(key), value, "\n")
     ]
-    return f"---\n{''.join(lines)}---\n{body}".encode()
+    return f"---\n{''.join(lines)}---\n{printable(body)}".encode()
 
 
 def writable(raw: bytes) -> Note:

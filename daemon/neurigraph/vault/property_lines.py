@@ -39,7 +39,6 @@ class _Property:
     key: str
     start: int
     end: int
-    indent: str
     colon: int | None
     value: Node
     value_start: int
@@ -71,6 +70,9 @@ class PropertyLines:
         self._eol = eol
         self._at_end = at_end
         self._starts = [0, *(match.end() for match in _LINE_BREAK.finditer(self._text))]
+        root = properties.root
+        start = root.start_mark.index if root is not None else 0
+        self._indent = " " * (start - self._line_start(start))
         self._properties = list(self._located(loose))
 
     def patched(self, changes: Mapping[str, Change]) -> str:
@@ -80,8 +82,7 @@ class PropertyLines:
         added: list[str] = []
         for key, change in changes.items():
             if key not in known:
-                indent = self._properties[0].indent if self._properties else ""
-                added += new_lines(key, change, self._eol, indent)
+                added += new_lines(key, change, self._eol, self._indent)
             elif change is None:
                 edits.append((known[key].start, known[key].end, ""))
             elif isinstance(change, str | bool | int | float):
@@ -118,8 +119,7 @@ class PropertyLines:
             from_, to = value.start_mark.index, value.end_mark.index
             if from_ <= key_end or to > limit:  # an alias: the node lies where its anchor is
                 from_, to = last, last
-            indent = " " * (key.start_mark.index - start)
-            found.append(_Property(name, start, last, indent, colon, value, from_, to))
+            found.append(_Property(name, start, last, colon, value, from_, to))
         return found
 
     def _content_end(self, value: Node, key_end: int, limit: int) -> int:
@@ -150,7 +150,7 @@ class PropertyLines:
     def _scalar_edit(self, one: _Property, new: str) -> _Edit:
         """The value replaced where it stands; the key as written and a comment behind stay."""
         if one.colon is None:
-            return one.start, one.end, f"{one.indent}{one.key}: {new}{self._eol}"
+            return one.start, one.end, f"{self._indent}{one.key}: {new}{self._eol}"
         head = one.colon + 1
         line_end = self._line_end(head)
         if head <= one.value_start < line_end and one.value_end <= line_end == one.end:
@@ -181,9 +181,9 @@ class PropertyLines:
         listed = self._listed(one)
         if listed is not None:
             return listed.start, one.end, listed.rewritten(wanted, self._eol)
-        lines = [f"{one.indent}  - {self._moved(one, item)}{self._eol}" for item in wanted]
+        lines = [f"{self._indent}  - {self._moved(one, item)}{self._eol}" for item in wanted]
         if one.colon is None:
-            return one.start, one.end, f"{one.indent}{one.key}:{self._eol}{''.join(lines)}"
+            return one.start, one.end, f"{self._indent}{one.key}:{self._eol}{''.join(lines)}"
         head = f"{self._comment_after(one)}{self._eol}"
         return one.colon + 1, one.end, head + "".join(lines)
 

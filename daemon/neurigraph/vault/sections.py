@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from neurigraph.errors import InvalidInput, NotWritable
 from neurigraph.vault.frontmatter import dominant_break, read_note
-from neurigraph.vault.markdown import outline, unix
+from neurigraph.vault.markdown import outline, printable, unix
 from neurigraph.vault.patch import writable
 
 OWN_SECTIONS = ("Summary", "Decisions", "Open questions")
@@ -69,7 +69,8 @@ def set_section(raw: bytes, heading: str, text: str | None) -> bytes:
     """The note with this text under `## heading`; None removes the section.
 
     Only the lines of that section change. Headings in the text are demoted to level 3 or below
-    and a code fence left open in it is closed, so that it cannot swallow what follows. A section
+    and a code fence left open in it is closed, so that it cannot swallow what follows; what no
+    UTF-8 file can hold becomes U+FFFD. A section
     that is not there is made: `Summary` in front of the first `##` section, `Decisions` behind
     it, then `Open questions`. Raises NotWritable and InvalidInput.
     """
@@ -97,15 +98,16 @@ def set_section(raw: bytes, heading: str, text: str | None) -> bytes:
         back = _find(new, heading)
         if back is None or unix_lines(back.text) != wanted:
             raise NotWritable("", f"its text leaves no place for a section '{heading}'")
-    changed = _with_body(raw, body, new)
+    changed = _with_body(raw, body, new, eol)
     if read_note(changed).data != note.data:
         raise NotWritable("", f"without '{heading}' its text would be taken for properties")
     return changed
 
 
 def contained(text: str) -> str:
-    """The text as it may stand in a section: no heading above level 3, no fence left open."""
-    lines = unix_lines(text)
+    """The text as it may stand in a section: no heading above level 3, no fence left open, no
+    character that a note cannot hold."""
+    lines = unix_lines(printable(text))
     found = outline(lines)
     for heading in reversed(found.headings):
         if heading.level < 3:
@@ -183,5 +185,8 @@ def _without_blank_ends(text: str) -> str:
     return re.sub(r"\A(?:[ \t]*(?:\r\n|\n|\r))+", "", text).rstrip()
 
 
-def _with_body(raw: bytes, old: str, new: str) -> bytes:
-    return raw[: len(raw) - len(old.encode("utf-8"))] + new.encode("utf-8")
+def _with_body(raw: bytes, old: str, new: str, eol: str) -> bytes:
+    head = raw[: len(raw) - len(old.encode("utf-8"))]
+    if new and head.rstrip(b" \t").endswith(b"-"):  # the closing fence is the last line
+        head += eol.encode()
+    return head + new.encode("utf-8")

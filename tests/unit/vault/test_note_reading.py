@@ -27,9 +27,48 @@ from neurigraph.vault.yaml_text import FASTEST, NotAMapping, Properties, PurePyt
 
 YAML_PIECES = st.lists(
     st.sampled_from(
-        "--- \n|...\n|a: b\n|key:\n|  - x\n|- y\n|# c\n|\"|'|[|]|{|}|[[X]]|: |\t|| |\r\n|\r|&a |*a"
-        "|!t |? |>-\n|@|`|%|\u2028|\x85|\u00e9|\U0001f600|\ufeff|\x00|\n\n|id: m-1\n|<<: ".split("|")
-        + ["|\n", "|+\n  z\n\n", "---\n"]
+        [
+            "--- \n",
+            "...\n",
+            "a: b\n",
+            "key:\n",
+            "  - x\n",
+            "- y\n",
+            "# c\n",
+            '"',
+            "'",
+            "[",
+            "]",
+            "{",
+            "}",
+            "[[X]]",
+            ": ",
+            "\t",
+            "",
+            " ",
+            "\r\n",
+            "\r",
+            "&a ",
+            "*a",
+            "!t ",
+            "? ",
+            ">-\n",
+            "@",
+            "`",
+            "%",
+            "\u2028",
+            "\x85",
+            "é",
+            "😀",
+            "\ufeff",
+            "\x00",
+            "\n\n",
+            "id: m-1\n",
+            "<<: ",
+            "|\n",
+            "|+\n  z\n\n",
+            "---\n",
+        ]
     ),
     max_size=25,
 ).map("".join)
@@ -63,9 +102,9 @@ def test_reading_never_raises_for_any_bytes(raw: bytes) -> None:
 
 def test_every_scalar_stays_the_text_that_the_note_holds() -> None:
     raw = (
-        "---\ntime: 12:30\nanswer: no\noct: 012\nday: 2026-11-30\nnum: 1.50\non: x\n1: one\n"
-        "content: c\nhandler: h\nempty:\ntilde: ~\nblank: ''\nflag: true\n---\n"
-    ).encode()
+        b"---\ntime: 12:30\nanswer: no\noct: 012\nday: 2026-11-30\nnum: 1.50\non: x\n1: one\n"
+        b"content: c\nhandler: h\nempty:\ntilde: ~\nblank: ''\nflag: true\n---\n"
+    )
     assert read_note(raw).data == {
         "time": "12:30",
         "answer": "no",
@@ -162,7 +201,7 @@ def test_bytes_that_are_no_text_are_named_and_still_readable() -> None:
     [
         b"---\nJust a paragraph\nbetween rules.\n---\nmore\n",
         b"---\n- a\n- b\n---\nmore\n",
-        b"---\n\nText with: no, \"sense\" @all: x: y\n---",
+        b'---\n\nText with: no, "sense" @all: x: y\n---',
         b"---\n@home\n---\nmore\n",
         b"-----\na: b\n-----\n",
         b" ---\na: b\n---\n",
