@@ -7,7 +7,10 @@ judged by them; a compound adds *extras*, which are only counted:
 
     node.js    words node js    extra nodejs       (so do NodeJS and node-js)
     userId     word userid      extras user id
-    東京都     words 東京 京都  extra 都            (pairs, as there are no blanks)
+    東京都     words 東京 京都  tail 都             (pairs, as there are no blanks)
+
+A *tail* is the last character of such a run, under which it is indexed but never sought: it
+begins no pair, and with it a search for one character is a search for what begins with it.
 
 Terms are lower case, without accents, English words stemmed (Snowball, as PyStemmer has it).
 There are no stop words: a phrase may be made of nothing else, and BM25 gives them little weight.
@@ -22,7 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import Stemmer
@@ -32,6 +35,9 @@ Ints = NDArray[np.int32]
 
 MAX_TERM = 64
 """Characters of a term; the rest of a longer one (a hash, base64) is dropped."""
+
+MAX_PARTS = 8
+"""Parts of a compound whose whole is a term too."""
 
 _SOFT = b"._'-+#@&"
 """Joins the parts of one chunk; every other ASCII mark ends it."""
@@ -58,7 +64,8 @@ _PIECE = re.compile(
     rf"|(?P<word>{_LETTER}+(?:{_JOINT}{_LETTER}+)*(?:\+\+|(?<![\w]{{3}})\#(?!{_LETTER}))?)"
 )
 _PART = re.compile(rf"{_LETTER}+(?:['’][tT](?!{_LETTER})|\+\+|\#$)?")
-_CAMEL = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])|[0-9]{2,}")
+_DAY_AND_TIME = re.compile(r"(?<=\d-\d\d)T(?=\d\d)")
+_CAMEL = re.compile(r"[A-Z][a-z]+|[a-z]{2,}|[A-Z]{2,}(?![a-z])|[0-9]{2,}")
 _ACCENT = re.compile(r"(?<![иИуУ])\u0306|[\u0300-\u0305\u0307-\u036f\u200c\u200d]")
 _PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i", "’": "'"})
 
@@ -71,9 +78,15 @@ class Word(NamedTuple):
     end: int
 
 
-class _Chunk(NamedTuple):
+_Part: TypeAlias = tuple[str, int, int]
+
+
+class Chunk(NamedTuple):
+    """What stands between blanks and hard punctuation."""
+
     words: tuple[Word, ...]
-    extras: tuple[str, ...]
+    extras: tuple[str, ...] = ()
+    tails: tuple[str, ...] = ()
 
 
 def fold(text: str) -> str:
@@ -100,46 +113,54 @@ def _term(word: str) -> str:
     return str(_SNOWBALL.stem(folded)) if len(folded) > 2 else folded
 
 
-def _read_chunk(chunk: str) -> _Chunk:
+def _read_chunk(chunk: str) -> Chunk:
     words: list[Word] = []
     extras: list[str] = []
-    for found in _PIECE.finditer(chunk):
+    tails: list[str] = []
+    for found in _PIECE.finditer(_DAY_AND_TIME.sub(" ", chunk)):
         start = found.start()
         if found.lastgroup == "run":
-            _read_run(found.group(), start, words, extras)
+            _read_run(found.group(), start, words, tails)
         elif found.lastgroup == "emoji":
             words.append(Word(found.group(), start, found.end()))
         else:
             _read_word(found.group(), start, words, extras)
-    return _Chunk(tuple(words), tuple(extras))
+    return Chunk(tuple(words), tuple(extras), tuple(tails))
 
 
-def _read_run(run: str, start: int, words: list[Word], extras: list[str]) -> None:
+def _read_run(run: str, start: int, words: list[Word], tails: list[str]) -> None:
     if len(run) == 1:
         words.append(Word(fold(run), start, start + 1))
         return
     words += (Word(fold(run[i : i + 2]), start + i, start + i + 2) for i in range(len(run) - 1))
-    # the last character begins no pair: with it, a search for one character is one for a prefix
-    extras.append(fold(run[-1]))
+    tails.append(fold(run[-1]))
 
 
 def _read_word(text: str, start: int, words: list[Word], extras: list[str]) -> None:
     parts = [(p.group(), p.start(), p.end()) for p in _PART.finditer(text)]
     if len(parts) > 1 and parts[-1][0] in "sS" and text[parts[-1][1] - 1] in "'’":
         parts.pop()  # Caroline's
-    before = len(words)
     for part, first, last in parts:
-        term = _term(part)
-        if term:
+        if term := _term(part):
             words.append(Word(term, start + first, start + last))
-    terms = [w.term for w in words[before:]]
-    if len(parts) == 1:
-        humps = _CAMEL.findall(parts[0][0]) if not parts[0][0].islower() else ()
-        if len(humps) > 1 and sum(map(len, humps)) == len(parts[0][0]):
+        humps = _CAMEL.findall(part) if not part.islower() else ()
+        if len(humps) > 1 and sum(map(len, humps)) == len(part):
             extras += map(_term, humps)
-    elif 1 < len(terms) <= 8:
-        joint = text[parts[0][2]] if all(t.isdecimal() for t in terms) else ""
-        extras.append(_term(joint.join(fold(p) for p, _, _ in parts).replace("'", "")))
+    runs = [parts, *_names(text, parts)] if len(parts) > 1 else []
+    for run in runs if runs[1:] != [parts] else runs[:1]:
+        if 1 < len(run) <= MAX_PARTS:
+            joint = text[run[0][2]] if all(p.isdecimal() for p, _, _ in run) else ""
+            extras.append(_term(joint.join(p for p, _, _ in run)))
+
+
+def _names(text: str, parts: Sequence[_Part]) -> list[list[_Part]]:
+    """The parts between dots and at-signs: in `row.user_id` those of `row` and of `user_id`."""
+    runs: list[list[_Part]] = [[]]
+    for i, part in enumerate(parts):
+        if i and text[parts[i - 1][2]] in ".@":
+            runs.append([])
+        runs[-1].append(part)
+    return runs
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
@@ -151,16 +172,27 @@ def _chunks(text: str) -> Iterator[tuple[int, str]]:
         at += len(raw) + 1
 
 
+def chunks(text: str) -> list[Chunk]:
+    """The chunks of a text that mean something, words at their places in the text.
+
+    For queries: a text has a chunk when it has all of its words in a row, or the extra that is
+    the whole of them.
+    """
+    found = []
+    for at, raw in _chunks(text):
+        chunk = _read_chunk(raw)
+        if chunk.words:
+            moved = tuple(Word(w.term, w.start + at, w.end + at) for w in chunk.words)
+            found.append(chunk._replace(words=moved))
+    return found
+
+
 def spans(text: str) -> list[Word]:
     """The words of a text in running order, each with the characters that it stands for.
 
     For short texts: queries, titles, the passage that a snippet is cut from.
     """
-    return [
-        Word(word.term, word.start + at, word.end + at)
-        for at, raw in _chunks(text)
-        for word in _read_chunk(raw).words
-    ]
+    return [word for chunk in chunks(text) for word in chunk.words]
 
 
 def words(text: str) -> list[str]:
@@ -169,13 +201,22 @@ def words(text: str) -> list[str]:
 
 
 def tokens(text: str) -> list[str]:
-    """All that a text is indexed under, extras after the chunk that they come from."""
+    """All that a text is indexed under: the words of each chunk, its extras and tails."""
     found: list[str] = []
-    for _, raw in _chunks(text):
-        chunk = _read_chunk(raw)
+    for chunk in chunks(text):
         found += [word.term for word in chunk.words]
         found += chunk.extras
+        found += chunk.tails
     return found
+
+
+def query_terms(text: str) -> list[str]:
+    """The terms to seek for a text, each once: words and extras."""
+    found: list[str] = []
+    for chunk in chunks(text):
+        found += [word.term for word in chunk.words]
+        found += chunk.extras
+    return list(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,13 +277,13 @@ class Vocabulary:
         if raw.isalnum() and (raw.islower() or raw[1:].islower() or raw.isdigit()):
             return self.id(_term(raw.decode("ascii")))
         chunk = _read_chunk(raw.decode("utf-8", "surrogatepass"))
-        if len(chunk.words) == 1 and not chunk.extras and chunk.words[0].start == 0:
+        if len(chunk.words) == 1 and chunk.words[0].start == 0 and not chunk.extras + chunk.tails:
             return self.id(chunk.words[0].term)
         self._special.append(
             (
                 tuple(self.id(w.term) for w in chunk.words),
                 tuple(w.start for w in chunk.words),
-                tuple(map(self.id, chunk.extras)),
+                tuple(map(self.id, chunk.extras + chunk.tails)),
             )
         )
         return -len(self._special)

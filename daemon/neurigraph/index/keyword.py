@@ -21,7 +21,16 @@ from whoosh.index import TOC
 from whoosh.util.filelock import FileLock
 
 from neurigraph.errors import NeurigraphError
-from neurigraph.index.analysis import Vocabulary, spans, tokens, words
+from neurigraph.index.analysis import (
+    Chunk,
+    Vocabulary,
+    Word,
+    chunks,
+    query_terms,
+    spans,
+    tokens,
+    words,
+)
 from neurigraph.index.array_file import IndexDamaged
 from neurigraph.index.postings import FIELDS
 from neurigraph.index.spelling import NearTerm, Spelling
@@ -37,6 +46,7 @@ from neurigraph.index.whoosh_query import ArraySearcher, Part, Query, open_searc
 from neurigraph.index.whoosh_writer import ArrayWriter, choose, merge_segments
 
 __all__ = [
+    "Chunk",
     "Document",
     "IndexDamaged",
     "IndexInUse",
@@ -47,6 +57,9 @@ __all__ = [
     "NearTerm",
     "Part",
     "Query",
+    "Word",
+    "chunks",
+    "query_terms",
     "spans",
     "tokens",
     "words",

@@ -313,10 +313,10 @@ class ArrayTermsReader(base.TermsReader):
         )
 
     def frequency(self, fieldname: str, text: bytes) -> float:
-        return float(self.term_info(fieldname, text).weight())
+        return float(self.term_info(fieldname, text).weight()) if (fieldname, text) in self else 0
 
     def doc_frequency(self, fieldname: str, text: bytes) -> int:
-        return len(self._postings(fieldname, text)[0])
+        return len(self._postings(fieldname, text)[0]) if (fieldname, text) in self else 0
 
     def cursor(self, fieldname: str, fieldobj: FieldType) -> ArrayCursor:
         return ArrayCursor(self._data, FIELDS.index(fieldname))

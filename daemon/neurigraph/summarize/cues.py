@@ -15,6 +15,7 @@ from neurigraph.summarize.languages import (
     OPEN,
     POLITE,
     UNDECIDED,
+    fold,
 )
 from neurigraph.summarize.prose import Sentence, in_order
 
@@ -34,13 +35,11 @@ def is_request(sentence: Sentence) -> bool:
 
 def is_decision(sentence: Sentence) -> bool:
     """Whether it plainly states a decision. What an assistant proposes is none."""
+    if not _is_statement(sentence) or is_question(sentence):
+        return False
+    folded = fold(sentence.text)
     cue = DECIDED if sentence.role == "assistant" else CHOSEN
-    return (
-        _is_statement(sentence)
-        and not is_question(sentence)
-        and bool(cue.search(sentence.text))
-        and not UNDECIDED.search(sentence.text)
-    )
+    return cue.among(folded) and not UNDECIDED.search(folded)
 
 
 def decisions_in(sentences: Sequence[Sentence]) -> list[Sentence]:
@@ -53,7 +52,9 @@ def open_questions_in(sentences: Sequence[Sentence]) -> list[Sentence]:
     found = [
         sentence
         for sentence in sentences
-        if sentence.role != "assistant" and _is_statement(sentence) and OPEN.search(sentence.text)
+        if sentence.role != "assistant"
+        and _is_statement(sentence)
+        and OPEN.among(fold(sentence.text))
     ]
     last = sentences[-1] if sentences else None
     if last is not None and last.role == "user" and last.turn > 0:
@@ -66,7 +67,7 @@ def open_questions_in(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 
 def _is_statement(sentence: Sentence) -> bool:
-    least = 2 if CJK.search(sentence.text) else 3
+    least = 3 if sentence.text.isascii() or not CJK.search(sentence.text) else 2
     return sentence.kind != "quote" and least < sentence.words < 60
 
 
@@ -76,7 +77,7 @@ def fitness(sentence: Sentence, first: int, last: int) -> float:
     `first` is the turn of the first request, `last` the last turn.
     """
     text = sentence.text
-    if FILLER.match(text) and not is_decision(sentence):
+    if FILLER.match(text):
         return 0.0
     if text.endswith((":", "：", "…")):
         return 0.05
@@ -97,7 +98,7 @@ def fitness(sentence: Sentence, first: int, last: int) -> float:
         fit *= 1.2
     if is_question(sentence):
         fit *= 1.1 if sentence.role == "user" else 0.25
-    if CONCLUSION.search(text):
+    if CONCLUSION.among(fold(text)):
         fit *= 1.35
     if last > 3 and sentence.turn >= last - 1:
         fit *= 1.15

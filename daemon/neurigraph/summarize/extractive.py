@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
-from neurigraph.summarize.cues import decisions_in, is_request, open_questions_in
+from neurigraph.summarize.cues import is_request, open_questions_in
 from neurigraph.summarize.draft import Draft
 from neurigraph.summarize.keywords import better_keywords, quick_keywords
 from neurigraph.summarize.languages import CJK, GREETING, POLITE
-from neurigraph.summarize.prose import Sentence, clip, sentences_of
+from neurigraph.summarize.prose import WORD, Sentence, clip, ends, sentences_of
 from neurigraph.summarize.ranking import Ranking
 
 SOURCE = "extractive"
 UNTITLED = "Untitled conversation"
+NO_PROSE = "Code, tables or links without a sentence of text."
 
 _TITLE_AT_MOST = 80
+_LEANING = re.compile(r"\b(?:it|this|that|them|they|es|das|ça|это)\b[^,]*$", re.IGNORECASE)
+
+# characters of the best sentences in which phrases are counted, and those that yake reads
+_TELLING_TEXT = 60_000
 _BEST_TEXT = 10_000
-_WORD = re.compile(r"[^\W_][\w'’]*")
-_ENDED = tuple(".!?…。！？｡।؟")
 
 
 def extractive(transcript: str, *, keywords_quick: bool = False) -> Draft:
@@ -27,18 +31,20 @@ def extractive(transcript: str, *, keywords_quick: bool = False) -> Draft:
     Never fails, reads no file but yake's own, fetches nothing. `keywords_quick` leaves yake out,
     which saves its import and about 0.2 s; 190 KB then take less than 100 ms.
     """
+    transcript = unicodedata.normalize("NFC", transcript)
     sentences, language = sentences_of(transcript)
     ranking = Ranking(sentences, language)
+    telling = ranking.best(_TELLING_TEXT)
     if keywords_quick:
-        keywords = quick_keywords(sentences, language)
+        keywords = quick_keywords(telling, language)
     else:
         best = "\n".join(sentence.text for sentence in ranking.best(_BEST_TEXT))
-        keywords = better_keywords(sentences, best, language)
+        keywords = better_keywords(telling, best, language)
     return Draft(
         title=_title(ranking, language) or _first_words(transcript) or UNTITLED,
-        summary=_paragraphs(ranking.choose()) or clip(_first_words(transcript), 300),
+        summary=_paragraphs(ranking.choose()) or (NO_PROSE if transcript.strip() else ""),
         keywords=keywords,
-        decisions=_listed(decisions_in(sentences)),
+        decisions=_listed(ranking.decisions),
         open_questions=_listed(open_questions_in(sentences)),
         source=SOURCE,
     )
@@ -50,13 +56,13 @@ def _paragraphs(chosen: Sequence[Sentence]) -> str:
     turn = -1
     for sentence in chosen:
         text = sentence.text
-        if not text.rstrip("\"'”’»)]」』）").endswith(_ENDED):
+        if not ends(text):
             text = text.rstrip(" ,;:-") + ("。" if CJK.match(text[-1:]) else ".")
         if sentence.turn == turn:
             asian = CJK.match(text) or paragraphs[-1].endswith(("。", "！", "？"))
             paragraphs[-1] += text if asian else f" {text}"
         else:
-            paragraphs.append(text)
+            paragraphs.append(f"{sentence.speaker}: {text}" if sentence.speaker else text)
         turn = sentence.turn
     return "\n\n".join(paragraphs)
 
@@ -73,9 +79,13 @@ def _title(ranking: Ranking, language: str) -> str:
     best, most = "", 0.0
     for place, sentence in enumerate(turn[:10] or sentences[:5]):
         text = _cleaned(sentence.text)
-        worth = (0.5 + ranking.substance(text, language)) * 0.93**place
+        # what is cut off still tells that the sentence is about the matter
+        worth = ranking.substance(text, language) + ranking.substance(sentence.text, language)
+        worth = (1 + worth) * 0.85**place
         if is_request(sentence):
             worth *= 1.25
+        if _LEANING.search(text):
+            worth *= 0.6
         if sentence.text.endswith((":", "：")):
             worth *= 0.5
         if text and worth > most:
@@ -95,4 +105,5 @@ def _cleaned(text: str) -> str:
 
 
 def _first_words(transcript: str) -> str:
-    return clip(" ".join(_WORD.findall(transcript[:2_000])[:12]), _TITLE_AT_MOST)
+    words = " ".join(WORD.findall(GREETING.sub("", transcript[:2_000].strip()))[:12])
+    return clip(words, _TITLE_AT_MOST)

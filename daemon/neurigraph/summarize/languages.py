@@ -35,6 +35,28 @@ def _any(pieces: Sequence[str], around: str = "{}") -> re.Pattern[str]:
     return re.compile(around.format("|".join(pieces)), re.IGNORECASE)
 
 
+class Cue:
+    """A turn of phrase to look for in sentences that are folded with `fold`. Hints, of which any
+    sentence that holds it has one, keep the slow search from most sentences."""
+
+    def __init__(self, *names: str) -> None:
+        hints = [hint for name in names for hint in _CUES[f"{name}_hints"].split()]
+        self._hints = tuple(hint.replace("_", " ") for hint in hints)
+        self._pattern = _any([piece for name in names for piece in _CUES[name]])
+
+    def among(self, folded: str) -> bool:
+        """Whether the sentence holds it."""
+        for hint in self._hints:  # `any` with a generator takes three times as long
+            if hint in folded:
+                return self._pattern.search(folded) is not None
+        return False
+
+
+def fold(text: str) -> str:
+    """A text in lower case with plain apostrophes, as cues are written."""
+    return text.lower().replace("’", "'")
+
+
 STOP: dict[str, frozenset[str]] = {
     language: _words("stop", language) for language in _TABLE["stop"]
 }
@@ -53,11 +75,11 @@ FILLER = _any([rf"(?:{'|'.join(_CUES['filler'])})\b", *_CUES["filler_start"]], "
 POLITE = _any(_CUES["polite"], "^(?:{})")
 ASKING = _any(_CUES["asking"])
 DEPENDENT = _any([rf"(?:{'|'.join(_CUES['dependent'])})\b", *_CUES["dependent_start"]], "^(?:{})")
-DECIDED = _any(_CUES["decided"])
-CHOSEN = _any([*_CUES["decided"], *_CUES["chosen"]])
+DECIDED = Cue("decided")
+CHOSEN = Cue("decided", "chosen")
 UNDECIDED = _any(_CUES["undecided"])
-OPEN = _any(_CUES["open"])
-CONCLUSION = _any(_CUES["conclusion"])
+OPEN = Cue("open")
+CONCLUSION = Cue("conclusion")
 
 
 def stop_words(language: str) -> frozenset[str]:

@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from neurigraph.model import Turn
 from neurigraph.summarize.languages import ABBREVIATIONS, CJK, GREETING, INTERJECTION, language_of
-from neurigraph.summarize.plain_turns import split_turns
+from neurigraph.vault.turns import split_turns
 
-READ_AT_MOST = 300_000
+READ_AT_MOST = 130_000
 """Characters of a conversation that are looked at; a longer one is sampled by turns."""
 
-_TURN_AT_MOST = 40_000
+_TURN_AT_MOST = 30_000
 _LONGEST = 420
 
+
+# letters of scripts whose vowels are marks: Indic, Thai, Hebrew, Arabic, and decomposed accents
+MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u065f\u0900-\u0dff\u0e31-\u0e4e"
+WORD = re.compile(rf"[^\W_][\w'’{MARKS}]*")
 
 Kind = Literal["prose", "item", "quote"]
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence as written. `turn` counts turns, `place` sentences within the turn and `left`
+    """One sentence as written. `speaker` is a person's name where the transcript has names, not
+    roles; `turn` counts turns, `place` sentences within the turn and `left`
     those that follow in it; `words` is its length (two CJK characters count as a word); `whole`
     is false for a line that does not end as a sentence does."""
 
     text: str
     role: str
+    speaker: str
     turn: int
     place: int
     left: int
@@ -42,14 +48,17 @@ def sentences_of(transcript: str) -> tuple[list[Sentence], str]:
 
     Bounded work for any length: of a very long conversation a sample is read.
     """
-    turns = _sample(split_turns(transcript))
+    turns = _sample(_whole_blocks(split_turns(transcript)))
     language = language_of(" ".join(turn.text[:4_000] for turn in turns[:12]))
     found: list[Sentence] = []
     for number, turn in enumerate(turns):
         texts = list(_sentences(turn.text[:_TURN_AT_MOST], language))
-        for place, (text, whole, kind) in enumerate(texts):
-            left = len(texts) - place - 1
-            found.append(Sentence(text, turn.role, number, place, left, length(text), whole, kind))
+        name = turn.speaker if turn.role == "other" else ""
+        last = len(texts) - 1
+        found += [
+            Sentence(text, turn.role, name, number, at, last - at, length(text), whole, kind)
+            for at, (text, whole, kind) in enumerate(texts)
+        ]
     return found, language
 
 
@@ -59,6 +68,28 @@ def length(text: str) -> int:
         return text.count(" ") + 1 if text else 0
     cjk = sum(len(run) for run in CJK.findall(text))
     return (len(CJK.sub(" ", text).split()) if cjk else len(text.split())) + (cjk + 1) // 2
+
+
+def _whole_blocks(turns: list[Turn]) -> list[Turn]:
+    """Paragraphs of a text without turns, those joined again that a code fence goes across."""
+    if any(turn.speaker for turn in turns):
+        return turns
+    joined: list[Turn] = []
+    open_fence = ""
+    for turn in turns:
+        if open_fence:
+            before = joined[-1]
+            text = f"{before.text}\n\n{turn.text}"
+            joined[-1] = replace(before, text=text[:_TURN_AT_MOST], end=turn.end)
+        else:
+            joined.append(turn)
+        for line in turn.text.splitlines():
+            if fence := _FENCE.match(line):
+                if not open_fence:
+                    open_fence = fence[1]
+                elif fence[1].startswith(open_fence):
+                    open_fence = ""
+    return joined
 
 
 def _sample(turns: list[Turn]) -> list[Turn]:
@@ -100,7 +131,8 @@ _CODE_START = re.compile(
     r"|\w+\s*=\s*[\w\[{('\"]+.*$|\w+(?:\.\w+)+\(.*\)\s*;?$|[}\])]+[;,]?\s*$)"
 )
 _LETTERS = re.compile(r"[^\W\d_]")
-_ENDS = re.compile(r"[.!?…。！？｡؟।][\"'”’»)\]」』）*_]*$")
+_ENDED = tuple(".!?…。！？｡؟।")
+_CLOSING = "\"'”’»)]」』）*_"
 
 
 def _blocks(text: str) -> Iterator[tuple[str, Kind]]:
@@ -137,8 +169,7 @@ def _blocks(text: str) -> Iterator[tuple[str, Kind]]:
 
 def _joined(lines: list[str], kind: Kind) -> Iterator[tuple[str, Kind]]:
     if lines:
-        glue = "" if CJK.match(lines[-1][-1:]) or CJK.match(lines[-1][-2:-1]) else " "
-        yield plain(glue.join(lines)), kind
+        yield plain(("" if CJK.search(lines[0][-2:]) else " ").join(lines)), kind
 
 
 def _is_form(line: str) -> bool:
@@ -154,7 +185,7 @@ def _is_form(line: str) -> bool:
 
 def _goes_on(before: str, line: str) -> bool:
     """Whether a line is the wrapped rest of the one before, not a thought of its own."""
-    if _ENDS.search(before):
+    if ends(before):
         return len(before) > 60
     return len(before) > 50 or line.lstrip()[:1].islower()
 
@@ -177,7 +208,7 @@ _ITALIC = re.compile(r"(?<![\w*])([*_])(?=[^\s*_])([^*_\n]{1,300}?)(?<=[^\s*_])\
 _PICTURES = re.compile(
     "[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2bff\ufe0f\u200d\u20e3\ue000-\uf8ff]+"
 )
-_MARKUP = re.compile(r"[\[\]<>*_~=`\\#^|]|https?:|www\.")
+_MARKUP = re.compile(r"[\[\]<>*_~=`\\#^|/]")
 
 
 def plain(text: str) -> str:
@@ -237,7 +268,7 @@ def _sentences(text: str, language: str) -> Iterator[tuple[str, bool, Kind]]:
             if not _LETTERS.search(sentence):
                 continue
             for part in _shortened(sentence):
-                yield part, bool(_ENDS.search(part)), kind
+                yield part, ends(part), kind
 
 
 def tidy(sentence: str) -> str:
@@ -264,6 +295,11 @@ def _shortened(sentence: str) -> Iterable[str]:
         pieces.append(sentence[: cut + 1].rstrip(" ,;-") + " …")
         sentence = sentence[cut + 1 :].lstrip(" ,;-")
     return (*pieces, sentence) if sentence else pieces
+
+
+def ends(text: str) -> bool:
+    """Whether a text ends as a sentence does."""
+    return text.rstrip(_CLOSING).endswith(_ENDED)
 
 
 def clip(text: str, most: int) -> str:

@@ -4,25 +4,23 @@ where they stand and by what they do."""
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 
-from neurigraph.summarize.cues import decisions_in, fitness, is_request
+from neurigraph.summarize.cues import decisions_in, fitness, is_question, is_request
 from neurigraph.summarize.languages import CJK, DULL, GREETING, stop_words
-from neurigraph.summarize.prose import Sentence, in_order
-
-_WORD = re.compile(r"[^\W_][\w'’]*")
+from neurigraph.summarize.prose import WORD, Sentence, in_order
 
 
 class Ranking:
     """The sentences of one conversation with what each is worth. `first` is the turn in which
-    the user first says more than a greeting."""
+    the user first says more than a greeting, `decisions` are the sentences that state one."""
 
     def __init__(self, sentences: Sequence[Sentence], language: str) -> None:
         stop = stop_words(language)
         self.sentences = sentences
         self.first = _first_request(sentences)
+        self.decisions = decisions_in(sentences)
         self._terms = [_content(sentence.text, stop) for sentence in sentences]
         self._weights = self._weigh()
         self._scores = self._score()
@@ -33,7 +31,7 @@ class Ranking:
         asked: set[str] = set()
         for sentence, terms in zip(self.sentences, self._terms, strict=True):
             spread.update(terms)
-            if sentence.role == "user" and sentence.turn <= self.first + 2:
+            if sentence.role != "assistant" and sentence.turn <= self.first + 2:
                 asked |= terms
         many = len(self.sentences)
         return {
@@ -61,7 +59,7 @@ class Ranking:
         taken: list[Sentence] = []
         for at in self._order:
             characters -= len(self.sentences[at].text) + 1
-            if characters < 0:
+            if characters < 0 or self._scores[at] <= 0:
                 break
             taken.append(self.sentences[at])
         return in_order(taken)
@@ -76,7 +74,7 @@ class Ranking:
             begun = choice.per_turn[sentence.turn]
             if begun < 3 and (is_request(sentence) or (not begun and sentence.whole)):
                 choice.take(at, max(budget // 3, 30))
-        decided = {id(sentence) for sentence in decisions_in(self.sentences)[-5:]}
+        decided = {id(sentence) for sentence in self.decisions[-5:]}
         for at, sentence in enumerate(self.sentences):
             if id(sentence) in decided:
                 choice.take(at, budget * 2 // 3)
@@ -113,24 +111,25 @@ class _Choice:
         self.per_turn[sentence.turn] += 1
 
     def _repeats(self, at: int) -> bool:
-        mine = self._terms[at]
+        mine, asks = self._terms[at], is_question(self._sentences[at])
         return any(
-            len(mine & other) * 2 > min(len(mine), len(other)) + 1
-            for other in (self._terms[taken] for taken in self.taken)
+            len(mine & self._terms[other]) * 2 > min(len(mine), len(self._terms[other])) + 1
+            for other in self.taken
+            if is_question(self._sentences[other]) == asks  # an answer takes up its question
         )
 
 
 def _budget(total: int) -> int:
     """Words that the summary of a conversation of so many words may have."""
     if total < 180:
-        return max(12, int(total * 0.65))
+        return max(12, int(total * (0.8 if total < 60 else 0.65)))
     return min(240, max(118, int(total * 0.33)))
 
 
 def _content(text: str, stop: frozenset[str]) -> frozenset[str]:
     terms = {
         word[:-1] if len(word) > 4 and word[-1] == "s" else word
-        for word in _WORD.findall(text.lower())
+        for word in WORD.findall(text.lower())
         if len(word) > 2 and word not in stop
     }
     if not text.isascii():

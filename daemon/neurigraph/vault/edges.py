@@ -43,7 +43,7 @@ OWN_KEYS = frozenset(
 )
 """The properties that we write. A link in one of them is no edge."""
 
-_NO_RELATIONSHIP = OWN_KEYS | {"tags", "tag", "aliases", "alias", "cssclasses", "cssclass"}
+NOT_EDGES = OWN_KEYS | {"tags", "tag", "aliases", "alias", "cssclasses", "cssclass"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def edges_of(data: Mapping[str, Value]) -> list[RawEdge]:
     """The edges that a note's properties say, in order. Links into `_recall` are none."""
     edges = []
     for key, value in data.items():
-        if key.lower() in _NO_RELATIONSHIP:
+        if key.lower() in NOT_EDGES:
             continue
         for item in value if isinstance(value, list) else [value]:
             link = parse_link(item) if isinstance(item, str) else None
@@ -77,7 +77,7 @@ def set_edge(
     Of several items whose target matches, the first takes the value and the others go. A list
     that becomes empty goes with its key. Raises NotWritable and InvalidInput.
     """
-    if relationship.lower() in _NO_RELATIONSHIP:
+    if relationship.lower() in NOT_EDGES:
         raise InvalidInput("relationship", f"'{relationship}' has a meaning of its own")
     if value is not None and parse_link(value) is None:
         raise InvalidInput("value", "an edge is one wikilink")

@@ -5,7 +5,7 @@ Everything behind it is pure: bytes or text in, values or bytes out. Nothing her
 
 from __future__ import annotations
 
-from neurigraph.vault.edges import OWN_KEYS, RawEdge, edges_of, replace_links, set_edge
+from neurigraph.vault.edges import NOT_EDGES, OWN_KEYS, RawEdge, edges_of, replace_links, set_edge
 from neurigraph.vault.frontmatter import Note, body_bytes, read_note
 from neurigraph.vault.links import (
     Link,
@@ -29,6 +29,7 @@ from neurigraph.vault.sections import (
 from neurigraph.vault.values import flag, is_memory, is_node, is_owned, names, text, texts
 
 __all__ = [
+    "NOT_EDGES",
     "OWN_KEYS",
     "OWN_SECTIONS",
     "Heading",

@@ -96,6 +96,18 @@ class Recall:
             if self._files.read(plain) != data:
                 raise Duplicate(f"{memory_id} has a transcript already") from None
 
+    def rewrite(self, memory_id: str, transcript: str, known: str) -> None:
+        """Put a newer transcript in the place of the one that was read as `known`.
+
+        It is stored plain. Raises `ChangedElsewhere` when another one is there meanwhile.
+        """
+        plain, _ = _places(memory_id)
+        self.decompress(memory_id)
+        expected = self._files.read(plain)
+        if decode(expected) != known:
+            raise ChangedElsewhere(plain)
+        self._files.replace(plain, encode(transcript), expected)
+
     def read(self, memory_id: str) -> str:
         """The transcript as it was handed in, or as a person has edited it since.
 

@@ -1,0 +1,90 @@
+"""Files that belong to a memory: which may come in, and how a note lists them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from neurigraph.edits.compose import artifact_link
+from neurigraph.edits.desk import Desk
+from neurigraph.errors import Forbidden, InvalidInput, TooLarge
+from neurigraph.index.record import Record
+from neurigraph.model import NewArtifact
+from neurigraph.settings import ArtifactSettings
+from neurigraph.vault.note import read_note, set_keys, texts
+
+Handed = Mapping[str, str]
+"""An artifact as an AI hands it in: {name, path} or {name, base64}."""
+
+
+def take_in(handed: Sequence[Handed], settings: ArtifactSettings) -> tuple[NewArtifact, ...]:
+    """Read artifacts that a caller handed in.
+
+    A path must lie, links resolved, in a folder that `artifacts.allowed_folders` names: a misled
+    model must not pull a private key into the vault. Raises `Forbidden`, `TooLarge` or
+    `InvalidInput`.
+    """
+    return tuple(_take_one(item, number, settings) for number, item in enumerate(handed))
+
+
+def _take_one(item: Handed, number: int, settings: ArtifactSettings) -> NewArtifact:
+    field = f"artifacts[{number}]"
+    unknown = set(item) - {"name", "path", "base64"}
+    if unknown or ("path" in item) == ("base64" in item):
+        raise InvalidInput(field, "give a name, and either path or base64")
+    if "base64" in item:
+        if len(item["base64"]) > settings.max_bytes * 4 // 3 + 4:
+            raise TooLarge(f"{field}: is larger than artifacts.max_bytes ({settings.max_bytes:,})")
+        try:
+            data = base64.b64decode(item["base64"], validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise InvalidInput(f"{field}.base64", f"is not base64 ({error})") from error
+        return NewArtifact(item.get("name") or "artifact", data)
+    return _read_file(item, field, settings)
+
+
+def _read_file(item: Handed, field: str, settings: ArtifactSettings) -> NewArtifact:
+    wanted = Path(item["path"]).expanduser()
+    refused = Forbidden(
+        f"{field}.path: {wanted} is not in a folder that artifacts.allowed_folders names; "
+        "hand the content in as base64, or ask the person to allow the folder in local.toml"
+    )
+    allowed = [Path(os.path.realpath(Path(f).expanduser())) for f in settings.allowed_folders]
+    if not wanted.is_absolute() or "\0" in item["path"]:
+        raise refused
+    # the path itself must be the real one: a link could be swapped between check and reading
+    if not any(folder in wanted.parents for folder in allowed):
+        raise refused
+    if os.path.realpath(wanted) != os.path.normpath(wanted):
+        raise Forbidden(f"{field}.path: {wanted} leads through a link, which is never followed")
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(wanted, flags)
+    except OSError as error:
+        raise InvalidInput(f"{field}.path", f"cannot be read ({error.strerror})") from error
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(file.fileno())
+        if status.st_size > settings.max_bytes:
+            raise TooLarge(f"{field}: is larger than artifacts.max_bytes ({settings.max_bytes:,})")
+        if status.st_nlink > 1:
+            raise Forbidden(f"{field}.path: {wanted} is a hard link, which is never followed")
+        data = file.read(settings.max_bytes + 1)
+    return NewArtifact(item.get("name") or wanted.name, data)
+
+
+def attach(desk: Desk, record: Record, artifacts: Sequence[NewArtifact]) -> None:
+    """Store files with a memory and list them in its note."""
+    links = [
+        artifact_link(record.id, desk.recall.add_artifact(record.id, a.name, a.data).name)
+        for a in artifacts
+    ]
+
+    def change(raw: bytes) -> bytes:
+        known = texts(read_note(raw).data.get("artifacts"))
+        return set_keys(raw, {"artifacts": [*known, *(x for x in links if x not in known)]})
+
+    desk.files.edit(record.path, change)
+    desk.indexer.look([record.path])

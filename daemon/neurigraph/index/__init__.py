@@ -1,0 +1,1 @@
+"""What is derived from the vault to answer quickly; all of it can be rebuilt."""

@@ -1,0 +1,156 @@
+"""Brings vectors up to date in the background, newest memories first."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Sequence
+
+from neurigraph.errors import NeurigraphError
+from neurigraph.events import EventBus
+from neurigraph.index.catalog import Catalog
+from neurigraph.index.record import Record
+from neurigraph.index.vector import PassageText, VectorIndex
+
+log = logging.getLogger(__name__)
+
+BATCH = 64
+"""Memories that are handed over together; the worker answers searches between batches."""
+
+RETRY_SECONDS = 5.0
+MAX_RETRY_SECONDS = 300.0
+
+PassagesOf = Callable[[Record], Sequence[PassageText]]
+"""Reads a memory and answers its passages; raises OSError when it cannot be read."""
+
+
+class VectorFeeder:
+    """A thread that hands every memory whose text changed to the vector index."""
+
+    def __init__(
+        self, vectors: VectorIndex, catalog: Catalog, passages_of: PassagesOf, events: EventBus
+    ) -> None:
+        self._vectors, self._catalog = vectors, catalog
+        self._passages_of, self._events = passages_of, events
+        self._changed = threading.Condition()
+        self._wanted: dict[str, Record] = {}
+        self._unwanted: set[str] = set()
+        self._held: dict[str, str] = {}
+        self._busy = 0
+        self._stopping = False
+        self._paused = False
+        self._thread = threading.Thread(target=self._run, name="vector-feeder", daemon=True)
+
+    def load(self, records: Iterable[Record]) -> None:
+        """Take up what the catalog knows that vectors hold, and want the rest."""
+        self._held = self._catalog.held("vector")
+        known = {r.id for r in records}
+        self.want(records, [i for i in self._held if i not in known])
+
+    def start(self) -> None:
+        """Begin to feed."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop after the batch that is under way."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+
+    def want(self, records: Iterable[Record], gone: Iterable[str]) -> None:
+        """These memories may have new text; those ids are gone."""
+        with self._changed:
+            for record in records:
+                if record.text_version and self._held.get(record.id) != record.text_version:
+                    self._wanted[record.id] = record
+                    self._unwanted.discard(record.id)
+            for memory_id in gone:
+                self._wanted.pop(memory_id, None)
+                if memory_id in self._held:
+                    self._unwanted.add(memory_id)
+            self._changed.notify_all()
+
+    def forget_everything(self) -> None:
+        """The vectors were lost or are of no use: everything will be wanted again."""
+        with self._changed:
+            self._unwanted.update(self._held)
+            self._held.clear()
+            self._wanted.clear()
+        self._catalog.clear_held("vector")
+
+    def lost(self, records: Iterable[Record]) -> None:
+        """The store was replaced by an empty one: want all of these."""
+        with self._changed:
+            self._held.clear()
+            self._unwanted.clear()
+        self._catalog.clear_held("vector")
+        self.want(records, ())
+
+    @property
+    def behind(self) -> int:
+        """How many memories have no up-to-date vectors yet."""
+        return len(self._wanted) + self._busy
+
+    def wait_idle(self, timeout: float) -> bool:
+        """Wait until everything is fed; false when that took longer than `timeout` seconds."""
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: not (self._wanted or self._unwanted or self._busy), timeout
+            )
+
+    def _run(self) -> None:
+        delay = RETRY_SECONDS
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._stopping or self._wanted or self._unwanted)
+                if self._stopping:
+                    return
+                gone = list(self._unwanted)
+                batch = sorted(self._wanted.values(), key=lambda r: r.stamp.mtime_ns, reverse=True)[
+                    :BATCH
+                ]
+                self._unwanted.clear()
+                for record in batch:
+                    del self._wanted[record.id]
+                self._busy = len(batch)
+            try:
+                self._feed(batch, gone)
+                delay = RETRY_SECONDS
+            except (NeurigraphError, OSError) as error:
+                log.warning("vectors wait: %s", error)
+                self._put_back(batch, gone, delay)
+                delay = min(delay * 2, MAX_RETRY_SECONDS)
+            finally:
+                with self._changed:
+                    self._busy = 0
+                    self._changed.notify_all()
+            if not self._wanted:
+                self._events.publish("status")
+
+    def _feed(self, batch: Sequence[Record], gone: Sequence[str]) -> None:
+        self._vectors.wait_ready(timeout=None)
+        if gone:
+            self._vectors.delete(gone)
+            for memory_id in gone:
+                self._held.pop(memory_id, None)
+        items = {}
+        for record in batch:
+            try:
+                items[record.id] = self._passages_of(record)
+            except OSError as error:
+                # the next look at the disk says what became of the file
+                log.info("no passages of %s: %s", record.id, error)
+        if items:
+            self._vectors.put(items)
+            versions = {r.id: r.text_version for r in batch if r.id in items}
+            self._held.update(versions)
+            self._catalog.set_held("vector", versions)
+
+    def _put_back(self, batch: Sequence[Record], gone: Sequence[str], delay: float) -> None:
+        with self._changed:
+            for record in batch:
+                self._wanted.setdefault(record.id, record)
+            self._unwanted.update(i for i in gone if i not in self._wanted)
+            self._changed.wait_for(lambda: self._stopping, timeout=delay)

@@ -1,0 +1,575 @@
+"""Memory: the one door through which every interface reads and changes the vault."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+from neurigraph.clock import Clock
+from neurigraph.edits import memories, nodes
+from neurigraph.edits.desk import Desk, Stale
+from neurigraph.edits.memories import MemoryEdit
+from neurigraph.edits.save import Saved, Saver
+from neurigraph.edits.tombstones import Tombstones
+from neurigraph.errors import InvalidInput, NeurigraphError, NotFound, NotReady, VersionRequired
+from neurigraph.events import EventBus
+from neurigraph.index.indexer import Change, Outcome
+from neurigraph.index.library import Place
+from neurigraph.index.record import Record, Sections
+from neurigraph.model import (
+    Chunk,
+    Conversation,
+    Counts,
+    Edge,
+    Kind,
+    NewArtifact,
+    Node,
+    Problem,
+    SearchResult,
+    Turn,
+)
+from neurigraph.settings import Settings
+from neurigraph.store import Store, open_store
+from neurigraph.summarize.draft import Draft
+from neurigraph.summarize.extractive import extractive
+from neurigraph.vault.note import read_note
+from neurigraph.vault.turns import split_turns
+from neurigraph.views import OLDEST, PERSON, Reader, Views, counts
+
+log = logging.getLogger(__name__)
+
+State = Literal["starting", "indexing", "ready", "failed"]
+Sort = Literal["date", "access", "temperature"]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which memories a list holds. `node` is a topic's id; `start` and `end` bound the date."""
+
+    node: str = ""
+    keyword: str = ""
+    source_model: str = ""
+    start: datetime | None = None
+    end: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A piece of a list: 1-based page, items a page."""
+
+    number: int = 1
+    size: int = 50
+
+    def cut(self, items: Sequence[Record]) -> Sequence[Record]:
+        """The items of this page."""
+        return items[(self.number - 1) * self.size : self.number * self.size]
+
+
+class Memory:
+    """A vault's memory. Reading never waits for writing; edits are serial."""
+
+    def __init__(
+        self,
+        vault: Path,
+        state: Path,
+        settings: Settings,
+        clock: Clock,
+        events: EventBus | None = None,
+    ) -> None:
+        self.vault, self.state_dir, self.settings, self.clock = vault, state, settings, clock
+        self.events = events or EventBus()
+        self._edits = threading.RLock()
+        self._opened = threading.Event()
+        self._indexed = threading.Event()
+        self._closing = False
+        self._state: State = "starting"
+        self._failure: NeurigraphError | None = None
+        self._store_or_none: Store | None = None
+        self._progress = (0, 0)
+
+    # -- life
+
+    def open(self) -> None:
+        """Open the vault; after this, what is known already is answered. Raises what is wrong."""
+        try:
+            store = open_store(self.vault, self.state_dir, self.settings, self.clock, self.events)
+            store.indexer.load()
+        except NeurigraphError as error:
+            self._state, self._failure = "failed", error
+            self._opened.set()
+            raise
+        self._store_or_none = store
+        self._desk = Desk(
+            store.files, store.recall, store.library, store.indexer, self.clock, self.settings
+        )
+        self._tombstones = Tombstones(store.files)
+        self._saver = Saver(self._desk, self._tombstones, self._draft)
+        self._views = Views(
+            store.library,
+            store.access,
+            self.settings.temperature,
+            self.clock,
+            self.vault.name,
+            store.indexer.is_stale,
+        )
+        self._state = "indexing"
+        self._opened.set()
+        self.events.publish("status")
+
+    def catch_up(self) -> None:
+        """Compare the disk with the indexes, then feed vectors in the background."""
+        store = self._store
+        store.vectors.on_event = self._vectors_said
+        store.vectors.start()
+        self.reconcile()
+        store.feeder.load(store.library.memories())
+        store.feeder.start()
+        self._state = "ready"
+        self._indexed.set()
+        self.events.publish("status")
+
+    def close(self) -> None:
+        """Stop everything and let go of the files."""
+        self._closing = True
+        with self._edits:
+            if self._store_or_none is not None:
+                self._store_or_none.close()
+                self._store_or_none = None
+
+    def fail(self, error: NeurigraphError) -> None:
+        """Remember why the vault cannot be served; every question is answered with it."""
+        self._state, self._failure = "failed", error
+        self._opened.set()
+        self.events.publish("status")
+
+    @property
+    def failure(self) -> str | None:
+        """Why the vault cannot be served, or None."""
+        return str(self._failure) if self._failure else None
+
+    @property
+    def state(self) -> State:
+        """starting, indexing, ready, or failed."""
+        return self._state
+
+    def wait_indexed(self, timeout: float) -> bool:
+        """Wait until the first comparison is done."""
+        return self._indexed.wait(timeout)
+
+    @property
+    def _store(self) -> Store:
+        if self._store_or_none is None:
+            if self._failure is not None:
+                raise self._failure
+            raise NotReady("the memory")
+        return self._store_or_none
+
+    # -- topics
+
+    def topics(self, kind: Kind, parent: str = "", reader: Reader = PERSON) -> list[Node]:
+        """All broad topics, or the focused ones of a broad one."""
+        library = self._store.library
+        wanted = library.node(parent, "broad").id if parent else None
+        return [
+            self._node(place, reader)
+            for place in library.places().values()
+            if place.kind == kind
+            and (kind == "broad" or wanted in (None, place.parent))
+            and reader.may_see_place(library, place)
+        ]
+
+    def topic(self, wanted: str, kind: Kind | None = None, reader: Reader = PERSON) -> Node:
+        """A topic by id, path or name. Raises `NotFound` with the nearest names."""
+        return self._node(self._place(wanted, kind, reader), reader)
+
+    def _place(self, wanted: str, kind: Kind | None = None, reader: Reader = PERSON) -> Place:
+        library = self._store.library
+        place = library.node(wanted, kind)
+        if not reader.may_see_place(library, place):
+            raise NotFound("topic", wanted)
+        return place
+
+    def _node(self, place: Place, reader: Reader = PERSON) -> Node:
+        library = self._store.library
+        members = [r for r in library.members(place.id) if reader.may_see(library, r)]
+        return self._views.node(place, members)
+
+    def create_topic(
+        self, name: str, parent: str = "", description: str = "", color: str = ""
+    ) -> Node:
+        """Make a broad topic, or a focused one within `parent`."""
+        with self._edits:
+            above = self._place(parent, "broad") if parent else None
+            return self._node(nodes.create(self._desk, above, name, description, color))
+
+    def update_topic(
+        self,
+        wanted: str,
+        version: str | None,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        color: str | None = None,
+        private: bool | None = None,
+    ) -> Node:
+        """Change a topic; a new name moves its folder and every link along."""
+        with self._edits:
+            place = self._checked_place(wanted, version)
+            new = nodes.update(
+                self._desk,
+                place,
+                name=name,
+                description=description,
+                color=color,
+                private=private,
+            )
+            return self._node(new)
+
+    def delete_topic(self, wanted: str, version: str | None, *, recursive: bool = False) -> None:
+        """Move a topic to the trash; one that is not empty only with `recursive`."""
+        with self._edits:
+            place = self._checked_place(wanted, version)
+            nodes.delete(self._desk, place, recursive=recursive, tombstones=self._tombstones)
+
+    def _checked_place(self, wanted: str, version: str | None) -> Place:
+        place = self._place(wanted)
+        if not version:
+            raise VersionRequired("topic")
+        current = self._node(place).version
+        if version not in ("*", current):
+            raise Stale(place.id, current)
+        return place
+
+    def edges(self, wanted: str = "", reader: Reader = PERSON) -> list[Edge]:
+        """All edges, or those that touch a topic; a broad one has those of its focused ones."""
+        library = self._store.library
+        places = library.places()
+        seen = {i for i, p in places.items() if reader.may_see_place(library, p)}
+        found = [e for e in library.edges() if e.source in seen and e.target in seen]
+        if not wanted:
+            return found
+        place = self._place(wanted, None, reader)
+        family = {place.id} | {p.id for p in places.values() if p.parent == place.id}
+        return [e for e in found if e.source in family or e.target in family]
+
+    def connect(
+        self, source: str, target: str, relationship: str = "related_to", weight: float = 1.0
+    ) -> Edge:
+        """Join two topics; joining them again changes the weight."""
+        with self._edits:
+            left, right = self._place(source), self._place(target)
+            nodes.connect(self._desk, left, right, relationship, weight)
+            return self._edge(left.path, right.path, relationship)
+
+    def change_edge(
+        self,
+        source: str,
+        target: str,
+        relationship: str,
+        *,
+        weight: float | None = None,
+        renamed: str | None = None,
+    ) -> Edge:
+        """Change an edge's weight or its relationship."""
+        with self._edits:
+            left, right = self._place(source), self._place(target)
+            nodes.change_edge(self._desk, left, right, relationship, weight=weight, renamed=renamed)
+            return self._edge(left.path, right.path, renamed or relationship)
+
+    def disconnect(self, source: str, target: str, relationship: str) -> None:
+        """Remove an edge."""
+        with self._edits:
+            nodes.disconnect(self._desk, self._place(source), self._place(target), relationship)
+
+    def _edge(self, source: str, target: str, relationship: str) -> Edge:
+        left, right = self._place(source).id, self._place(target).id
+        for edge in self._store.library.edges():
+            if (edge.source, edge.target, edge.relationship) == (left, right, relationship):
+                return edge
+        raise NotFound("edge", f"{source} {relationship} {target}")
+
+    # -- memories
+
+    def memories(
+        self,
+        wanted: Filter,
+        sort: Sort = "date",
+        *,
+        descending: bool = True,
+        page: Page = Page(),  # frozen
+        reader: Reader = PERSON,
+    ) -> tuple[list[Chunk], int]:
+        """A page of the memories that fit, and how many fit in all."""
+        library = self._store.library
+        records = library.members(wanted.node) if wanted.node else library.memories()
+        fitting = [r for r in records if _fits(r, wanted) and reader.may_see(library, r)]
+        fitting.sort(key=lambda r: r.path)
+        fitting.sort(key=self._sort_key(sort), reverse=descending)
+        return self._chunks(page.cut(fitting)), len(fitting)
+
+    def _sort_key(self, sort: Sort) -> Callable[[Record], datetime | tuple[int, datetime]]:
+        if sort == "access":
+            return lambda r: self._views.last_accessed(r) or OLDEST
+        if sort == "temperature":
+            return lambda r: (-self._views.temperature(r).rank, r.created or OLDEST)
+        return lambda r: r.created or OLDEST
+
+    def memory(self, memory_id: str, reader: Reader = PERSON) -> Chunk:
+        """One memory. Raises `NotFound`."""
+        return self._chunks([self._record(memory_id, reader)])[0]
+
+    def _record(self, memory_id: str, reader: Reader = PERSON) -> Record:
+        library = self._store.library
+        record = library.memory(memory_id)
+        if not reader.may_see(library, record):
+            raise NotFound("memory", memory_id)
+        return record
+
+    def _chunks(self, records: Iterable[Record]) -> list[Chunk]:
+        records = list(records)
+        sections = self._store.catalog.sections(r.path for r in records)
+        return [self._views.chunk(r, sections.get(r.path, Sections())) for r in records]
+
+    def save(self, conversation: Conversation, *, folder: str | None = None) -> Saved:
+        """Save a conversation; it is on disk when this answers."""
+        self._ready_to_write()
+        with self._edits:
+            return self._saver.save(conversation, folder=folder)
+
+    def push(self, focused_node: str, conversation: Conversation) -> Saved:
+        """Save a conversation into a topic that exists."""
+        self._ready_to_write()
+        with self._edits:
+            place = self._place(focused_node)
+            path = place.path if place.kind == "focused" else None
+            return self._saver.save(
+                conversation if path else _in_topic(conversation, place), folder=path
+            )
+
+    def _ready_to_write(self) -> None:
+        """During the first comparison ids are not all known: saving waits for it a while."""
+        store = self._store
+        if not self._indexed.wait(60) and not len(store.library):
+            raise NotReady("the vault")
+
+    def _draft(self, transcript: str) -> Draft:
+        return extractive(transcript, keywords_quick=True)
+
+    def update_memory(self, memory_id: str, edit: MemoryEdit, version: str | None) -> Chunk:
+        """Change a memory's words or place, compare-and-swap."""
+        with self._edits:
+            record = memories.update(self._desk, self._record(memory_id), edit, version)
+            self._note_moves(memory_id, record.id)
+            return self.memory(record.id)
+
+    def delete_memory(self, memory_id: str, version: str | None) -> str:
+        """Move a memory to the trash, from which `restore_memory` brings it back."""
+        from neurigraph.edits.desk import check_version
+
+        with self._edits:
+            record = self._record(memory_id)
+            check_version(record, version)
+            return memories.delete(self._desk, record, self._tombstones)
+
+    def restore_memory(self, memory_id: str) -> Chunk:
+        """Bring a memory back from the trash."""
+        with self._edits:
+            return self.memory(memories.restore(self._desk, memory_id, self._tombstones).id)
+
+    # -- opening
+
+    def open_memory(self, memory_id: str, reader: Reader = PERSON) -> Chunk:
+        """A memory, counted as opened."""
+        record = self._record(memory_id, reader)
+        self._touch(record)
+        return self.memory(record.id)
+
+    def transcript(self, memory_id: str, reader: Reader = PERSON, *, opening: bool = True) -> str:
+        """The whole transcript, verbatim; a person's own note answers its text."""
+        record = self._record(memory_id, reader)
+        text = self._text(record)
+        if opening:
+            self._touch(record)
+        return text
+
+    def _text(self, record: Record) -> str:
+        store = self._store
+        if record.kind == "memory":
+            return store.recall.read(record.id)
+        return read_note(store.files.read(record.path)).body
+
+    def turns(self, memory_id: str) -> list[Turn]:
+        """A transcript cut into its turns; counts as opened."""
+        return split_turns(self.transcript(memory_id))
+
+    def artifact(self, memory_id: str, name: str) -> bytes:
+        """A file that belongs to a memory, unpacked."""
+        record = self._record(memory_id)
+        return self._store.recall.read_artifact(record.id, name)
+
+    def add_artifacts(self, memory_id: str, files: Sequence[NewArtifact]) -> Chunk:
+        """Store files with a memory."""
+        from neurigraph.edits.artifacts import attach
+
+        with self._edits:
+            attach(self._desk, self._record(memory_id), files)
+            return self.memory(memory_id)
+
+    def open_topic(self, wanted: str) -> Node:
+        """A topic, entered: its neighbours warm."""
+        return self.topic(wanted)
+
+    def _touch(self, record: Record) -> None:
+        self._store.access.opened(record.id, self.clock())
+        self.events.publish("temperature", ids=[record.id])
+
+    # -- search
+
+    def search(
+        self,
+        query: str,
+        *,
+        scope: str = "",
+        limit: int = 10,
+        offset: int = 0,
+        reader: Reader = PERSON,
+    ) -> SearchResult:
+        """Find memories. Raises `InvalidInput` for a limit out of bounds, `NotFound` for an
+        unknown scope."""
+        raise NotReady("search")
+
+    # -- following the disk
+
+    def reconcile(self) -> Outcome:
+        """Compare the whole disk with what is known."""
+        outcome = self._store.indexer.reconcile(self._say_progress)
+        self._follow(outcome, opened=False)
+        return outcome
+
+    def refresh(self, paths: set[str]) -> None:
+        """Take up what changed on disk; an empty set means: look at everything."""
+        if not paths:
+            self.reconcile()
+            return
+        self._follow(self._store.indexer.look(sorted(paths)), opened=True)
+
+    def _follow(self, outcome: Outcome, *, opened: bool) -> None:
+        for old, new in outcome.moved.items():
+            self._note_moves(old, new)
+        if opened:
+            for change in outcome.changes:
+                if _is_edit_of_text(change) and change.after is not None:
+                    self._touch(change.after)
+
+    def _note_moves(self, old: str, new: str) -> None:
+        if old != new:
+            self._store.access.moved(old, new)
+
+    def _say_progress(self, done: int, total: int) -> None:
+        self._progress = (done, total)
+        self.events.publish("progress", job="index", done=done, total=total, text="reading notes")
+
+    def _vectors_said(self, kind: str, text: str) -> None:
+        log.warning("vectors: %s %s", kind, text)
+        if kind == "vector_store_replaced" and self._store_or_none is not None:
+            self._store_or_none.feeder.lost(self._store_or_none.library.memories())
+        self.events.publish("status")
+
+    def reindex(self) -> None:
+        """Throw the indexes away and build them from the vault."""
+        self._state = "indexing"
+        self._store.indexer.forget_everything()
+        self.reconcile()
+        self._store.feeder.want(self._store.library.memories(), ())
+        self._state = "ready"
+        self.events.publish("status")
+
+    # -- what is going on
+
+    def counts(self, reader: Reader = PERSON) -> Counts:
+        """How many memories there are at each temperature."""
+        library = self._store.library
+        return counts(
+            self._views.temperature(r) for r in library.memories() if reader.may_see(library, r)
+        )
+
+    def topic_counts(self) -> tuple[int, int]:
+        """How many broad and focused topics there are."""
+        kinds = [p.kind for p in self._store.library.places().values()]
+        return kinds.count("broad"), kinds.count("focused")
+
+    def behind(self) -> tuple[int, int]:
+        """How many memories full text and vectors do not hold yet."""
+        return self._store.indexer.keyword_behind, self._store.feeder.behind
+
+    def problems(self) -> list[Problem]:
+        """Everything about the vault that a person should mend."""
+        return self._store.indexer.problems()
+
+    def notices(self) -> tuple[str, ...]:
+        """What a person should read once: damaged indexes that are built again, and the like."""
+        return self._store_or_none.said if self._store_or_none else ()
+
+    def places(self) -> list[Place]:
+        """All topics as they stand in the vault."""
+        return list(self._store.library.places().values())
+
+    def tidy_indexes(self) -> None:
+        """Merge what updates left in many pieces; for idle moments."""
+        self._store.keyword.merge()
+
+    def embedder(self) -> dict[str, object]:
+        """Which embedder is used, and whether it is ready."""
+        ready = self._store_or_none is not None and self._store_or_none.vectors.ready
+        return {"name": self.settings.index.embedder, "ready": ready}
+
+    def summarizer(self) -> dict[str, object]:
+        """Who writes summaries."""
+        return {"name": "extractive"}
+
+    def sync_state(self) -> dict[str, object]:
+        """What git sync does."""
+        return {"enabled": self.settings.sync.enabled, "state": "off", "last": None, "problem": ""}
+
+
+def _fits(record: Record, wanted: Filter) -> bool:
+    if wanted.keyword:
+        key = wanted.keyword.casefold()
+        if all(k.casefold() != key for k in (*record.keywords, *record.tags)):
+            return False
+    if wanted.source_model and record.source_model.casefold() != wanted.source_model.casefold():
+        return False
+    created = record.created or OLDEST
+    if wanted.start is not None and created < wanted.start:
+        return False
+    return wanted.end is None or created < wanted.end + timedelta(seconds=1)
+
+
+def _is_edit_of_text(change: Change) -> bool:
+    before, after = change.before, change.after
+    return (
+        before is not None
+        and after is not None
+        and not change.own
+        and before.path == after.path
+        and before.text_version != after.text_version
+    )
+
+
+def _in_topic(conversation: Conversation, place: Place) -> Conversation:
+    from dataclasses import replace
+
+    return replace(conversation, broad_topic=place.name, focused_topic=None)
+
+
+def check_limit(limit: int, offset: int) -> None:
+    """Raise `InvalidInput` when a search asks for too much."""
+    if not 1 <= limit <= 50:
+        raise InvalidInput("limit", "must be between 1 and 50")
+    if not 0 <= offset <= 10_000:
+        raise InvalidInput("offset", "must be between 0 and 10,000")

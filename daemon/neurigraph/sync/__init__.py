@@ -1,0 +1,1 @@
+"""Git between machines, and the merge of two versions of a note."""

@@ -1,0 +1,1 @@
+"""How memories cool and warm."""
