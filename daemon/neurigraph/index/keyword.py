@@ -43,7 +43,7 @@ from neurigraph.index.whoosh_codec import (
     schema,
 )
 from neurigraph.index.whoosh_query import ArraySearcher, Part, Query, open_searcher
-from neurigraph.index.whoosh_writer import ArrayWriter, choose, merge_segments
+from neurigraph.index.whoosh_writer import ArrayWriter, Merged, choose, merge_segments
 
 __all__ = [
     "Chunk",
@@ -264,13 +264,16 @@ class KeywordIndex:
                 self._merge({r.name for r in leaves})
 
     def _merge(self, names: Collection[str]) -> None:
-        sources = [(r.array_segment, r.data) for r in self._searcher.leaves if r.name in names]
-        merged = merge_segments(self._index, sources)
+        merged = self._merge_sources(names)
         with self._writing:
             writer = ArrayWriter(self._index, self._vocabulary)
             writer.put_in_place(merged)
             writer.commit()
             self._searcher = self._refreshed()
+
+    def _merge_sources(self, names: Collection[str]) -> Merged:
+        leaves = [leaf for leaf in self._searcher.leaves if leaf.name in names]
+        return merge_segments(self._index, [(leaf.array_segment, leaf.data) for leaf in leaves])
 
     def _refreshed(self) -> ArraySearcher:
         toc = _read(self._index)

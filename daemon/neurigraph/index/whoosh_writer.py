@@ -82,13 +82,13 @@ class ArrayWriter(SegmentWriter):
     def put_in_place(self, merged: Merged) -> None:
         """Replace segments by the one that they were merged into."""
         new = merged.segment
-        at = min(i for i, s in enumerate(self.segments) if s.segment_id() in merged.sources)
+        places = [i for i, s in enumerate(self.segments) if s.segment_id() in merged.sources]
         if new is not None:
             for number in merged.deletions_since(self.segments):
                 new.delete_document(number)
             path = new.path(Path(self.storage.folder))
             draft(path).replace(path)
-            self.segments.insert(at, new)
+            self.segments.insert(min(places, default=len(self.segments)), new)
         self.segments = [s for s in self.segments if s.segment_id() not in merged.sources]
 
     def _flush_segment(self) -> None:
@@ -125,12 +125,12 @@ class Merged:
 
     def deletions_since(self, now: Sequence[ArraySegment]) -> list[int]:
         """Numbers in the merged segment of what was deleted while it was made."""
+        present = {segment.segment_id(): segment for segment in now}
         found: list[int] = []
-        for segment in now:
-            name = segment.segment_id()
-            if name in self.moved:
-                later = set(segment.deleted_docs()) - self.deleted[name]
-                found += (int(self.moved[name][number]) for number in later)
+        for name, moved in self.moved.items():
+            source = present.get(name)  # a segment of which nothing is left is gone by now
+            later = range(len(moved)) if source is None else source.deleted_docs()
+            found += (int(moved[number]) for number in set(later) - self.deleted[name])
         return found
 
 
