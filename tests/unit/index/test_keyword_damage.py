@@ -18,7 +18,7 @@ def make(folder: Path) -> dict[str, float]:
     for part in range(3):
         index.apply(
             [
-                Document(f"m-{part}-{i}", "v", title=f"t{i}", transcript=f"tea {'word%d ' % i * i}")
+                Document(f"m-{part}-{i}", "v", title=f"t{i}", transcript="tea" + f" word{i}" * i)
                 for i in range(30)
             ],
             [],

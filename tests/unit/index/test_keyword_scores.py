@@ -17,11 +17,9 @@ K1, B = 1.2, 0.75
 BODY = Part((("body", 1.0),), k1=K1, b=B)
 TITLE = Part((("title", 1.0),), boost=2.0, k1=K1, b=B)
 WHOLE = Part((("title", 1.0), ("body", 1.0), ("transcript", 1.0)), k1=K1, b=B)
-WORDS = [
-    *"the a of to blood pressure dose doctor garden tomato running runs node.js userId".split(),
-    *"Café cafe Müller Ёлка 東京都 한국어를 C++ 2026-11-30 e-mail don't 🎉 music jazz train".split(),
-    *(f"word{i}" for i in range(60)),
-]
+SOME = """the a of to blood pressure dose doctor garden tomato running runs node.js userId music
+Café cafe Müller Ёлка 東京都 한국어를 C++ 2026-11-30 e-mail don't 🎉 jazz train"""
+WORDS = [*SOME.split(), *(f"word{i}" for i in range(60))]
 
 
 def some_text(chance: random.Random, most: int) -> str:
