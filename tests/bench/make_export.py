@@ -28,11 +28,10 @@ TOPICS = {
     "travel": "itinerary train hostel visa luggage museum ferry booking island season",
     "sleep": "melatonin routine light caffeine cycle deep nap temperature alarm habit",
 }
-COMMON = (
-    "the a of to and in is that it for on with as this are be at or from by have not you we can "
-    "when which then more about should would if there how what into out some time also first "
-    "because after before than only over each between under most while where might"
-).split()
+COMMON = ("the", "a", "of", "to", "and", "in", "is", "that", "it", "for", "on", "with", "as")
+COMMON += ("this", "are", "be", "at", "or", "from", "by", "have", "not", "you", "we", "can")
+COMMON += ("when", "which", "then", "more", "about", "should", "would", "if", "there", "how")
+COMMON += ("first", "because", "after", "before", "than", "only", "over", "each", "between")
 
 
 class Writer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -364,5 +365,5 @@ def test_a_longer_version_begins_with_the_whole_shorter_one(make: Any, read: Rea
     texts = [
         only(read(make(f"{n}.json", [chain(*said[:n])]))).content for n in range(1, len(said) + 1)
     ]
-    for shorter, longer in zip(texts, texts[1:], strict=False):
+    for shorter, longer in pairwise(texts):
         assert longer.startswith(shorter)
