@@ -1,0 +1,53 @@
+# The front door: `make run` and `make test` are all that most people need.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+VAULT ?=
+BENCH ?= all
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: run test lint types unit journey viewer-test viewer bench fmt clean browser
+
+run: $(STAMP)  ## install, make a vault if there is none, start the daemon
+	@$(BIN)/neurigraph up $(VAULT)
+
+$(STAMP): pyproject.toml constraints.txt hatch_build.py $(wildcard viewer/package-lock.json)
+	@$(PYTHON) -m venv $(VENV)
+	@echo "Installing; the first time this takes a minute or two."
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+test: $(STAMP) browser lint types unit journey viewer-test  ## everything that CI checks
+
+lint: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	@$(BIN)/mypy
+
+unit: $(STAMP)
+	@$(BIN)/python -m pytest -q tests/unit
+
+journey: $(STAMP)
+	@$(BIN)/python -m pytest -q tests/journey
+
+viewer-test: $(STAMP)
+	@$(BIN)/python hatch_build.py test
+
+viewer: $(STAMP)  ## build the viewer again after a change of its source
+	@$(BIN)/python hatch_build.py build
+
+browser: $(STAMP)  ## a Chromium for the viewer's tests, where there is none
+	@$(BIN)/python tests/browser.py
+
+fmt: $(STAMP)
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+
+bench: $(STAMP)  ## measure; BENCH=name for one of them, DATA=folder for the data
+	@$(BIN)/python tests/bench/run.py $(BENCH) $(if $(DATA),--data $(DATA))
+
+clean:
+	rm -rf $(VENV) viewer/node_modules viewer/dist daemon/neurigraph/_viewer .mypy_cache .ruff_cache .pytest_cache
