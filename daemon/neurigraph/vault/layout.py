@@ -7,13 +7,12 @@ and case matter only when two of them are compared.
 from __future__ import annotations
 
 import fnmatch
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from neurigraph.errors import VaultUnavailable
 from neurigraph.vault.names import (
@@ -34,6 +33,7 @@ from neurigraph.vault.names import (
     same_name,
     stranger_id,
 )
+from neurigraph.vault.obsidian import template_folders
 
 __all__ = [
     "GENERAL",
@@ -60,7 +60,6 @@ __all__ = [
     "nfc",
     "numbered",
     "placeholder_of",
-    "read_json",
     "recall_dir",
     "safe_file_name",
     "safe_name",
@@ -304,30 +303,3 @@ def _why(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "is not there; mount or restore it"
     return f"cannot be read ({error.strerror or error})"
-
-
-def template_folders(root: Path) -> tuple[str, ...]:
-    """The folders with note templates, as Obsidian's own and the Templater plugin name them."""
-    found = []
-    for place, key in (
-        (".obsidian/templates.json", "folder"),
-        (".obsidian/plugins/templater-obsidian/data.json", "templates_folder"),
-    ):
-        value = read_json(root / place)
-        folder = value.get(key) if isinstance(value, dict) else None
-        if isinstance(folder, str):
-            clean = nfc(folder).strip().strip("/")
-            # a template folder that is the whole vault excludes nothing
-            if clean and clean != "." and not any(c in clean for c in "*?["):
-                found.append(clean)
-    return tuple(dict.fromkeys(found))
-
-
-def read_json(path: Path, max_bytes: int = 5_000_000) -> Any:
-    """What a JSON file of another program holds; None when it is absent, damaged or huge."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(max_bytes + 1)
-        return json.loads(data) if len(data) <= max_bytes else None
-    except (OSError, ValueError, RecursionError):
-        return None

@@ -26,6 +26,7 @@ from neurigraph.vault.files import VaultFiles
 from neurigraph.vault.layout import (
     MEMORY_ID,
     RECALL,
+    TRASH,
     numbered,
     recall_dir,
     safe_file_name,
@@ -51,15 +52,20 @@ AS_IS = "as-is"
 compressed, so that in `artifacts/` itself a `.gz` is always one of ours."""
 
 
+_SET_ASIDE = "transcript (set aside)"
+
+
 @dataclass(frozen=True, slots=True)
 class RecallStat:
     """What is stored of a memory. `size` (bytes) and `mtime_ns` are those of the transcript as it
-    stands on disk, of the plain one when there are both; 0 when it is missing."""
+    stands on disk, of the plain one when there are both; 0 when it is missing. `set_aside` are
+    paths of other texts that were found in the transcript's place."""
 
     form: Form
     size: int
     mtime_ns: int
     artifacts: tuple[Artifact, ...] = ()
+    set_aside: tuple[str, ...] = ()
 
 
 class Resolution(StrEnum):
@@ -133,20 +139,27 @@ class Recall:
         return _form(self._files.exists(plain), self._files.exists(packed))
 
     def stat(self, memory_id: str) -> RecallStat:
-        """What is stored of a memory, without reading it."""
+        """What is stored of a memory, without reading it.
+
+        A folder that cannot be looked into raises `OSError`: that is not `missing`.
+        """
         plain: os.stat_result | None = None
         packed: os.stat_result | None = None
+        aside = []
         for entry in self._list(recall_dir(memory_id)):
             if entry.name == "transcript.md":
                 plain = entry.stat(follow_symlinks=False)
             elif entry.name == "transcript.md.gz":
                 packed = entry.stat(follow_symlinks=False)
+            elif entry.name.startswith(_SET_ASIDE):
+                aside.append(f"{recall_dir(memory_id)}/{entry.name}")
         shown = plain or packed
         return RecallStat(
             _form(plain is not None, packed is not None),
             shown.st_size if shown else 0,
             shown.st_mtime_ns if shown else 0,
             self._artifacts(memory_id),
+            tuple(aside),
         )
 
     def pairs(self) -> Iterator[str]:
@@ -202,12 +215,12 @@ class Recall:
             self._files.remove_verified(packed, compressed)
             return Resolution.SAME
         if is_edit(decode(raw), decode(stored)):
-            self._files.trash(packed)
+            self._put_away(packed, memory_id, "earlier transcript.md.gz")
             return Resolution.EDITED
         if not raw.strip():
-            self._files.trash(plain)
+            self._put_away(plain, memory_id, "empty transcript.md")
             return Resolution.EMPTY
-        self._files.move(plain, f"{recall_dir(memory_id)}/transcript (set aside).md")
+        self._files.move(plain, f"{recall_dir(memory_id)}/{_SET_ASIDE}.md")
         return Resolution.SET_ASIDE
 
     # -- artifacts
@@ -256,7 +269,7 @@ class Recall:
         """Make all artifacts plain again and answer the bytes they grew by."""
         self.resolve_artifacts(memory_id)
         return sum(
-            self._unpack_file(memory_id, artifact.path, artifact.path.removesuffix(".gz"))
+            self._unpack_file(memory_id, artifact.path, artifact.path[: -len(".gz")])
             for artifact in self._artifacts(memory_id)
             if artifact.compressed
         )
@@ -314,10 +327,14 @@ class Recall:
         except Damaged as error:
             raise TranscriptDamaged(memory_id, path) from error
 
+    def _put_away(self, path: str, memory_id: str, name: str) -> None:
+        # beside the place of the memory's own folder, which it may need in the trash some day
+        self._files.move(path, f"{TRASH}/{recall_dir(memory_id)} {name}")
+
     def _read_if_there(self, path: str) -> bytes | None:
         try:
             return self._files.read(path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
 
     def _better(self, plain: bytes, compressed: bytes) -> bytes:

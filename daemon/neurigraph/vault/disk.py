@@ -1,0 +1,166 @@
+"""Single steps on the disk, each with its platform's traps, for `files.py` alone."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+
+from neurigraph.errors import Duplicate, InvalidInput, OutsideVault, VaultUnavailable
+from neurigraph.vault.names import same_name
+
+_SYNC_ALL = 40
+"""From this many files on, one sync of everything is faster than one of each."""
+
+
+def checked(rel: str) -> str:
+    """A path in its plain form; refused if its text alone leads out or is no path.
+
+    The vault's own folder is the empty text.
+    """
+    if "\0" in rel or rel.startswith(("/", "\\")) or re.match(r"[A-Za-z]:[\\/]", rel):
+        raise OutsideVault(rel.replace("\0", "\\0"))
+    if os.name == "nt" and ("\\" in rel or ":" in rel):
+        raise OutsideVault(rel)
+    try:
+        os.fsencode(rel)
+    except UnicodeEncodeError as error:
+        raise InvalidInput("path", "it holds half a character; use another name") from error
+    path = PurePosixPath(rel)
+    if ".." in path.parts:
+        raise OutsideVault(rel)
+    return "" if str(path) == "." else str(path)
+
+
+@contextmanager
+def writing(root: str, rel: str) -> Iterator[None]:
+    """Turns what the system says about a failed write into one line for people."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if Path(root).is_dir():
+            raise
+        raise VaultUnavailable(root, "its folder is gone; mount or restore it") from error
+    except (FileExistsError, NotADirectoryError) as error:
+        raise Duplicate(f"a file is in the way of {rel}; choose another name") from error
+    except PermissionError as error:
+        reason = f"no permission to write {rel or 'to it'}; give yourself that permission"
+        raise VaultUnavailable(root, reason) from error
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidInput("path", f"{rel[:60]}… is too long for this disk") from error
+        reason = f"{rel} was not written ({error.strerror or error})"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            reason = "the disk is full and nothing was written; free some space"
+        elif error.errno == errno.EROFS:
+            reason = "the disk is read-only and nothing was written"
+        raise VaultUnavailable(root, reason) from error
+
+
+def device(folder: str) -> int:
+    """The disk that a folder is on; 0 while it is not there."""
+    try:
+        return os.stat(folder).st_dev  # noqa: PTH116
+    except FileNotFoundError:
+        return 0
+
+
+def moment(status: os.stat_result) -> datetime:
+    """When a file was last changed."""
+    return datetime.fromtimestamp(status.st_mtime, UTC)
+
+
+def holds(full: Path, expected: bytes) -> bool:
+    """Whether a file is there and has exactly these bytes."""
+    try:
+        return full.read_bytes() == expected
+    except FileNotFoundError:
+        return False
+
+
+def same_file(a: Path, b: Path) -> bool:
+    """Whether two names that differ in case or Unicode form alone are one file here."""
+    try:
+        return same_name(str(a), str(b)) and a.samefile(b)
+    except OSError:
+        return False
+
+
+def write_new(full: Path, data: bytes, mode: int | None, now: bool) -> None:
+    """Make a file that must not be there; with `now` it is on the disk itself afterwards."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with open(os.open(full, flags, 0o666), "wb", buffering=0) as file:  # noqa: PTH123
+        if mode is not None and hasattr(os, "fchmod"):
+            # some mounted file systems know no permissions
+            with suppress(OSError):
+                os.fchmod(file.fileno(), mode)
+        view = memoryview(data)
+        while view:
+            view = view[file.write(view) :]
+        if now:
+            os.fsync(file.fileno())
+
+
+def rename_without_overwriting(source: Path, target: Path) -> None:
+    """Raises `FileExistsError` when the target is there, on every system.
+
+    POSIX rename overwrites; a hard link does not. Where there are no links, the name is taken
+    with an empty file first.
+    """
+    if os.name == "nt":
+        source.rename(target)
+        return
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV):
+            raise
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        os.replace(source, target)  # noqa: PTH105
+        return
+    source.unlink()
+
+
+def sync(place: Path) -> None:
+    """Have a file or folder written to the disk itself; a folder where the system can."""
+    if os.name == "nt" and place.is_dir():
+        return
+    # gone again (moved, removed) by the time it is synced: there is nothing left to keep
+    with suppress(FileNotFoundError):
+        descriptor = os.open(place, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            # some network file systems cannot sync a folder
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
+        finally:
+            os.close(descriptor)
+
+
+class Batch:
+    """Files and folders that were written and are synced together later."""
+
+    def __init__(self) -> None:
+        self._places: dict[Path, None] = {}
+        self._lock = threading.Lock()
+
+    def add(self, place: Path) -> None:
+        """Sync this one too."""
+        with self._lock:
+            self._places[place] = None
+
+    def sync(self) -> None:
+        """Have all of them written to the disk itself."""
+        # on Linux alone does sync() wait for the disk
+        if sys.platform == "linux" and len(self._places) > _SYNC_ALL:
+            os.sync()
+            return
+        for place in self._places:
+            sync(place)
