@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
+from neurigraph.cards import Cards
 from neurigraph.clock import Clock
 from neurigraph.edits import memories, nodes
 from neurigraph.edits.desk import Desk, Stale
@@ -33,6 +34,7 @@ from neurigraph.model import (
     SearchResult,
     Turn,
 )
+from neurigraph.search.cascade import Search
 from neurigraph.settings import Settings
 from neurigraph.store import Store, open_store
 from neurigraph.summarize.draft import Draft
@@ -117,6 +119,10 @@ class Memory:
             self.vault.name,
             store.indexer.is_stale,
         )
+        cards = Cards(
+            store.library, self._views, store.files, store.recall.read, store.indexer.is_stale
+        )
+        self._search = Search(store.keyword, store.vectors, cards, self.settings.search, self.clock)
         self._state = "indexing"
         self._opened.set()
         self.events.publish("status")
@@ -441,7 +447,19 @@ class Memory:
     ) -> SearchResult:
         """Find memories. Raises `InvalidInput` for a limit out of bounds, `NotFound` for an
         unknown scope."""
-        raise NotReady("search")
+        check_limit(limit, offset)
+        return self._search.search(
+            query, within=self._within(scope, reader), limit=limit, offset=offset
+        )
+
+    def _within(self, scope: str, reader: Reader) -> set[str] | None:
+        """The ids that a search may answer, or None for all."""
+        library = self._store.library
+        place = self._place(scope, None, reader) if scope else None
+        if place is None and reader == PERSON:
+            return None
+        records = library.members(place.id) if place else library.memories()
+        return {r.id for r in records if reader.may_see(library, r)}
 
     # -- following the disk
 

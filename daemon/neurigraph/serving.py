@@ -6,8 +6,10 @@ import asyncio
 import logging
 import logging.handlers
 import os
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -95,6 +97,17 @@ class _Server(uvicorn.Server):
     ) -> None:
         super().__init__(config)
         self._on_listening, self._on_stopping = on_listening, on_stopping
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End on a signal; unlike uvicorn's own, the process then ends as one that did its work."""
+        wanted = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self.handle_exit) for number in wanted}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then tell."""

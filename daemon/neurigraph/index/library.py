@@ -257,6 +257,15 @@ class Library:
         self.places()
         return self._place_by_key.get(nfc(path).casefold())
 
+    def names_of(self, record: Record) -> tuple[str, str]:
+        """The names of the broad and the focused topic of a memory."""
+        place = self.place_of(record)
+        if place is None:
+            topic = topic_of(record.path)
+            return topic.broad, topic.focused or ""
+        parent = self.places().get(place.parent) if place.parent else None
+        return (parent.name, place.name) if parent else (place.name, "")
+
     def place_of(self, record: Record) -> Place | None:
         """The focused node that a memory belongs to, or the node that a node note is of."""
         if record.kind == "node":

@@ -1,0 +1,80 @@
+"""The vault's memories as the search sees them: what is known without files, and their texts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+
+from neurigraph.errors import NeurigraphError
+from neurigraph.index.library import Library
+from neurigraph.index.record import Record
+from neurigraph.search.library import Card
+from neurigraph.vault.files import VaultFiles
+from neurigraph.vault.note import read_note
+from neurigraph.views import Views
+
+log = logging.getLogger(__name__)
+
+
+class Cards:
+    """Answers the search's questions from the library, and reads texts when they are asked for."""
+
+    def __init__(
+        self,
+        library: Library,
+        views: Views,
+        files: VaultFiles,
+        transcript_of: Callable[[str], str],
+        is_stale: Callable[[Record], bool],
+    ) -> None:
+        self._library, self._views, self._files = library, views, files
+        self._transcript_of, self._is_stale = transcript_of, is_stale
+
+    def card(self, memory_id: str) -> Card | None:
+        """One memory, or None when it is gone."""
+        record = self._library.find(memory_id)
+        return None if record is None or record.kind == "node" else self._card(record)
+
+    def cards(self) -> Iterable[Card]:
+        """All memories."""
+        return map(self._card, self._library.memories())
+
+    def _card(self, record: Record) -> Card:
+        broad, focused = self._library.names_of(record)
+        return Card(
+            id=record.id,
+            title=record.title,
+            broad=broad,
+            focused=focused,
+            path=record.path,
+            created=record.created,
+            source_model=record.source_model,
+            keywords=record.keywords,
+            tags=record.tags,
+            aliases=record.aliases,
+            temperature=self._views.temperature(record),
+            stale=self._is_stale(record),
+            obsidian_url=self._views.obsidian_url(record.path),
+        )
+
+    def note(self, memory_id: str) -> str:
+        """The body of a memory's note; empty when it cannot be read just now."""
+        record = self._library.find(memory_id)
+        if record is None or record.digest.startswith("size:"):
+            return ""
+        try:
+            return read_note(self._files.read(record.path)).body
+        except (OSError, NeurigraphError) as error:
+            log.info("a note could not be read for a snippet: %s", error)
+            return ""
+
+    def transcript(self, memory_id: str) -> str:
+        """A memory's transcript; empty when there is none or it cannot be read."""
+        record = self._library.find(memory_id)
+        if record is None or record.transcript is None or not record.transcript.digest:
+            return ""
+        try:
+            return self._transcript_of(record.id)
+        except (OSError, NeurigraphError) as error:
+            log.info("a transcript could not be read for a snippet: %s", error)
+            return ""
