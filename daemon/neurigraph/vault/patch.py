@@ -8,7 +8,7 @@ say exactly what was asked for, nothing is written.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import yaml
 
@@ -17,6 +17,7 @@ from neurigraph.model import Value
 from neurigraph.vault.frontmatter import Note, decode, dominant_break, find_head, read_note
 from neurigraph.vault.markdown import printable
 from neurigraph.vault.property_lines import (
+    Below,
     Change,
     Keep,
     PropertyLines,
@@ -25,6 +26,16 @@ from neurigraph.vault.property_lines import (
 )
 from neurigraph.vault.yaml_scalars import Settable, as_text, check_key
 from neurigraph.vault.yaml_text import NotAMapping, Properties
+
+# From the one that keeps the most to the one that is the most sure; nearly always the first does.
+_WAYS: tuple[tuple[Below, bool], ...] = (
+    ("nothing", True),
+    ("nothing", False),
+    ("indented", True),
+    ("indented", False),
+    ("all", True),
+    ("all", False),
+)
 
 
 def set_keys(raw: bytes, changes: Mapping[str, Settable]) -> bytes:
@@ -131,13 +142,14 @@ def _patched(
 ) -> str | None:
     """The block with the changes made, or None when no way of making them reads back right."""
     properties = Properties(block)
+    attempts: Iterator[str]
     if properties.root is not None and properties.root.flow_style:
-        attempts = [patched_flow(block, changes)]
+        attempts = iter([patched_flow(block, changes)])
     else:
-        attempts = [
-            PropertyLines(properties, eol, loose, at_end).patched(changes)
-            for loose, at_end in ((False, True), (False, False), (True, True), (True, False))
-        ]
+        attempts = (
+            PropertyLines(properties, eol, below, at_end).patched(changes)
+            for below, at_end in _WAYS
+        )
     for attempt in attempts:
         if reads_as(attempt, expected):
             return attempt

@@ -6,7 +6,7 @@ import bisect
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
@@ -27,6 +27,10 @@ class Keep:
 Items: TypeAlias = "Sequence[str | Keep]"
 Change: TypeAlias = "Plain | Items | None"
 """What becomes of a property; None removes it."""
+
+Below: TypeAlias = Literal["nothing", "indented", "all"]
+"""Blank and indented lines go with a property that stands below a `|` text: without it they
+would become part of that text."""
 
 _Edit: TypeAlias = "tuple[int, int, str]"
 
@@ -60,11 +64,11 @@ def new_lines(key: str, value: Change, eol: str, indent: str = "") -> list[str]:
 class PropertyLines:
     """A block of `key: value` lines that can be changed one property at a time.
 
-    `loose` gives the comments and blank lines below a property to it, not to the next one;
-    `at_end` puts new properties at the very end of the block, else behind the last property.
+    `below` says what between two properties belongs to the upper one; `at_end` puts new
+    properties at the very end of the block, else behind the last property.
     """
 
-    def __init__(self, properties: Properties, eol: str, loose: bool, at_end: bool) -> None:
+    def __init__(self, properties: Properties, eol: str, below: Below, at_end: bool) -> None:
         self._source = properties
         self._text = properties.text
         self._eol = eol
@@ -73,7 +77,7 @@ class PropertyLines:
         root = properties.root
         start = root.start_mark.index if root is not None else 0
         self._indent = " " * (start - self._line_start(start))
-        self._properties = list(self._located(loose))
+        self._properties = list(self._located(below))
 
     def patched(self, changes: Mapping[str, Change]) -> str:
         """The text of the block with the changes made."""
@@ -104,14 +108,16 @@ class PropertyLines:
         index = bisect.bisect_right(self._starts, offset)
         return self._starts[index] if index < len(self._starts) else len(self._text)
 
-    def _located(self, loose: bool) -> list[_Property]:
+    def _located(self, below: Below) -> list[_Property]:
         pairs = list(self._source.pairs())
         starts = [self._line_start(key.start_mark.index) for _, key, _ in pairs]
         ends = [*starts[1:], len(self._text)][: len(pairs)]
         found = []
         for (name, key, value), start, limit in zip(pairs, starts, ends, strict=True):
             key_end = key.end_mark.index
-            last = limit if loose else self._content_end(value, key_end, limit)
+            last = limit if below == "all" else self._content_end(value, key_end, limit)
+            while below == "indented" and last < limit and self._text[last].isspace():
+                last = self._line_end(last)
             at = _skip_blanks(self._text, key_end)
             colon = at if self._text[at : at + 1] == ":" else None
             if self._text[start : key.start_mark.index].strip():
@@ -171,7 +177,9 @@ class PropertyLines:
                 return ""
             begin = one.value_end
         rest = self._text[begin:line_end].rstrip()
-        return rest if rest.lstrip().startswith("#") else ""
+        if not rest.lstrip().startswith("#"):
+            return ""
+        return rest if rest[0] in " \t" else f" {rest}"
 
     def _list_edit(self, one: _Property, items: Items) -> _Edit:
         if not items:

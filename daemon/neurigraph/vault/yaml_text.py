@@ -27,8 +27,9 @@ MAX_DEPTH = 40
 
 _EMPTY = frozenset({"", "~", "null", "Null", "NULL"})
 
-# YAML 1.1 breaks lines at these, every editor and YAML 1.2 do not.
-_FALSE_BREAKS = "\x85\u2028\u2029"
+# YAML 1.1 breaks lines at the first three, every editor and YAML 1.2 do not; libyaml drops
+# the last in the middle of a text.
+_MISREAD = "\x85\u2028\u2029\ufeff"
 
 
 class NotAMapping(ValueError):
@@ -159,11 +160,11 @@ class Properties:
 
 
 def _shield_for(text: str) -> dict[int, int]:
-    """Stand-ins, unused in the text, for characters that only YAML 1.1 takes for line breaks."""
-    if not any(char in text for char in _FALSE_BREAKS):
+    """Stand-ins, unused in the text, for characters that the parser would misread."""
+    if not any(char in text for char in _MISREAD):
         return {}
     free = (code for code in range(0xE000, 0xF8FF) if chr(code) not in text)
-    return {ord(char): next(free) for char in _FALSE_BREAKS}
+    return {ord(char): next(free) for char in _MISREAD}
 
 
 def _marked(problem: str, mark: Mark | None) -> yaml.YAMLError:

