@@ -75,8 +75,8 @@ VOCABULARY_SIZE = 1_000_000
 """Terms and chunks that are remembered between commits."""
 
 DEFAULT_PARTS = (
-    Part(tuple((name, 1.0) for name in FIELDS)),
-    Part((("title", 1.0), ("keywords", 1.0)), boost=0.25),
+    Part(tuple((name, 1.0) for name in FIELDS), idf="lucene"),
+    Part((("title", 1.0), ("keywords", 1.0)), boost=0.25, idf="lucene"),
 )
 """All fields read as one text, and what the title and the keywords say once more."""
 

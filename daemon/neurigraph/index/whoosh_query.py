@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +30,23 @@ Floats = NDArray[np.float64]
 class Part:
     """Fields with their weights, and how much their score counts.
 
-    `k1` and `b` as in BM25: how soon repetition stops counting, and how much length does.
+    `k1` and `b` as in BM25: how soon repetition stops counting, and how much length does. `idf` is
+    the formula for rarity: `whoosh`, ln(N / (n + 1)) + 1, by which even a word of every document
+    counts; or `lucene`, ln(1 + (N - n + 0.5) / (n + 0.5)), by which such a word counts next to
+    nothing, so that stop words need no list.
     """
 
     fields: tuple[tuple[str, float], ...]
     boost: float = 1.0
     k1: float = 0.9
     b: float = 0.4
+    idf: Literal["whoosh", "lucene"] = "whoosh"
+
+    def rarity(self, having: int, documents: int) -> float:
+        """The weight of a term that `having` of all documents have."""
+        if self.idf == "whoosh":
+            return log(documents / (having + 1)) + 1
+        return log(1 + (documents - having + 0.5) / (having + 0.5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +148,7 @@ class ArraySearcher(Searcher):
             frequency = sum(len(docs) for docs, _ in counted)
             if not frequency:
                 continue
-            idf = log(documents / (frequency + 1)) + 1
-            factor = weight * part.boost * idf * (part.k1 + 1)
+            factor = weight * part.boost * part.rarity(frequency, documents) * (part.k1 + 1)
             for (docs, count), norm, score in zip(counted, norms, scores, strict=True):
                 if len(docs):
                     score[docs] += factor * count / (count + norm[docs])
