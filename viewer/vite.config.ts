@@ -37,6 +37,7 @@ export default defineConfig(async ({ command }) => ({
     emptyOutDir: true,
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 700,
   },
   test: {
     environment: "happy-dom",

@@ -1,26 +1,93 @@
-import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
-import { api } from "./api/client.ts";
+import { useQueryClient } from "@tanstack/react-query";
+import { CircleQuestionMark, MapPinOff } from "lucide-react";
+import { useEffect, useMemo } from "react";
+import { follow } from "./api/live.ts";
+import { IconButton } from "./components/button.tsx";
+import { focusSearch, useHelp, useKeys, useSearchChord } from "./components/keys.tsx";
+import { Link } from "./components/link.tsx";
+import { SearchBar } from "./components/search-bar.tsx";
+import { Blank } from "./components/states.tsx";
+import { StatusCorner } from "./components/status-corner.tsx";
+import { Toasts } from "./components/toast.tsx";
+import { go, urls, useRoute, type Route } from "./route.ts";
+import { MemoryPage } from "./views/memory-page.tsx";
+import { PlacePage, usePlaceNames } from "./views/place-page.tsx";
+import { SearchPage } from "./views/search-page.tsx";
+import { StatusPage } from "./views/status-page.tsx";
 
 export function App() {
-  const [q, setQ] = useState("");
-  const status = useQuery({ queryKey: ["status"], queryFn: ({ signal }) => api.status(signal) });
-  return (
-    <main className="mx-auto flex h-full max-w-xl flex-col justify-center gap-4 p-6">
-      <h1 className="text-xl font-semibold">Neurigraph</h1>
-      <input
-        type="search"
-        aria-label="Search your memory"
-        placeholder="Search your memory"
-        value={q}
-        onChange={(event) => setQ(event.target.value)}
-        className="rounded-lg border border-line bg-surface px-3 py-2"
-      />
-      <p className="text-ink-quiet" role="status">
-        {status.data
-          ? `${status.data.counts.memories} memories in ${status.data.counts.broad} topics`
-          : (status.error?.message ?? "Asking the daemon…")}
-      </p>
-    </main>
+  const queries = useQueryClient();
+  useEffect(() => follow(queries), [queries]);
+  const route = useRoute();
+  const [openHelp, help] = useHelp();
+  useSearchChord();
+  const keys = useMemo(
+    () => ({
+      "/": focusSearch,
+      "?": openHelp,
+      s: () => go(urls.status()),
+    }),
+    [openHelp],
   );
+  useKeys(keys);
+  return (
+    <div className="flex h-full flex-col">
+      <a
+        href="#main"
+        className="absolute top-2 left-2 z-50 -translate-y-20 rounded-lg bg-raised px-3 py-2 shadow-float focus:translate-y-0"
+      >
+        Skip to the page
+      </a>
+      <header className="z-20 flex shrink-0 items-center gap-2 border-b border-line bg-page px-2 py-2 sm:gap-4 sm:px-4">
+        <Link
+          href="/"
+          className="flex h-9 shrink-0 items-center gap-2 rounded-lg px-1.5 text-[15px] font-semibold tracking-tight hover:bg-sunken sm:w-44 lg:w-52"
+        >
+          <img src="/favicon.svg" alt="" width={22} height={22} />
+          <span className="sr-only sm:not-sr-only">Neurigraph</span>
+        </Link>
+        <div className="mx-auto flex min-w-0 max-w-2xl grow">
+          <TopSearch route={route} />
+        </div>
+        <div className="flex shrink-0 items-center justify-end gap-1 sm:w-44 lg:w-52">
+          <StatusCorner />
+          <IconButton label="Keys" icon={CircleQuestionMark} className="hidden sm:inline-grid" onClick={openHelp} />
+        </div>
+      </header>
+      <main id="main" tabIndex={-1} className="relative flex min-h-0 grow flex-col outline-none">
+        <Page route={route} />
+      </main>
+      <Toasts />
+      {help}
+    </div>
+  );
+}
+
+function TopSearch({ route }: { route: Route }) {
+  const names = usePlaceNames(route.page === "place" ? route.place : { at: "all" });
+  const q = route.page === "search" || route.page === "memory" ? route.q : "";
+  return <SearchBar q={q} scope={names.scope} />;
+}
+
+function Page({ route }: { route: Route }) {
+  switch (route.page) {
+    case "place":
+      return <PlacePage place={route.place} view={route.view} filters={route.filters} />;
+    case "memory":
+      return <MemoryPage key={route.id} id={route.id} q={route.q} />;
+    case "search":
+      return <SearchPage q={route.q} scope={route.scope} />;
+    case "status":
+      return <StatusPage />;
+    case "lost":
+      return (
+        <Blank icon={MapPinOff} title="There is nothing at this address">
+          <p>
+            <Link href="/" className="text-accent underline">
+              Go to all topics
+            </Link>
+          </p>
+        </Blank>
+      );
+  }
 }

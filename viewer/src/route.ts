@@ -95,12 +95,22 @@ export const urls = {
 
 const listeners = new Set<() => void>();
 
+let came: "back" | "forward" = "forward";
+
+/** Whether the present page was reached by the browser's back or forward: then it is as it was left. */
+export const cameBack = () => came === "back";
+
+function pop(): void {
+  came = "back";
+  announce();
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  if (listeners.size === 1) window.addEventListener("popstate", announce);
+  if (listeners.size === 1) window.addEventListener("popstate", pop);
   return () => {
     listeners.delete(listener);
-    if (listeners.size === 0) window.removeEventListener("popstate", announce);
+    if (listeners.size === 0) window.removeEventListener("popstate", pop);
   };
 }
 
@@ -111,6 +121,7 @@ function announce(): void {
 /** Go to a URL of the viewer's own. `replace` leaves no step in the history. */
 export function go(url: string, options: { replace?: boolean } = {}): void {
   if (url === location.pathname + location.search) return;
+  came = "forward";
   if (options.replace) history.replaceState(history.state, "", url);
   else history.pushState({ inside: true }, "", url);
   announce();
