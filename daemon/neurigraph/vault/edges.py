@@ -92,7 +92,7 @@ def set_edge(
         if link is None or not target_matches(link.target):
             items.append(Keep(index))
         elif not placed and value is not None:
-            items.append(Keep(index) if item == value else value)
+            items.append(Keep(index) if item == value else Keep(index, value))
             placed = True
     if not placed and value is not None:
         items.append(value)
@@ -100,8 +100,8 @@ def set_edge(
         return raw
     if not items:
         return change_keys(raw, {relationship: None})
-    if len(items) == 1 and isinstance(items[0], str) and isinstance(old, str):
-        return change_keys(raw, {relationship: items[0]})
+    if isinstance(old, str) and len(items) == 1:
+        return change_keys(raw, {relationship: value})
     return change_keys(raw, {relationship: items})
 
 

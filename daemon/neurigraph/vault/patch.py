@@ -8,7 +8,7 @@ say exactly what was asked for, nothing is written.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 
 import yaml
 
@@ -114,13 +114,13 @@ def _expected(data: Mapping[str, Value], changes: Mapping[str, Change]) -> dict[
         else:
             old = data.get(key)
             held = old if isinstance(old, list) else [old]
-            expected[key] = [
-                held[item.index] if isinstance(item, Keep) else _item_text(item) for item in value
-            ]
+            expected[key] = [_item_value(item, held) for item in value]
     return expected
 
 
-def _item_text(item: object) -> str:
+def _item_value(item: object, old: Sequence[Value]) -> Value:
+    if isinstance(item, Keep):
+        return old[item.index] if item.text is None else as_text(item.text)
     if not isinstance(item, str):
         raise InvalidInput("value", "the items of a list must be text")
     return as_text(item)
@@ -142,15 +142,14 @@ def _patched(
 ) -> str | None:
     """The block with the changes made, or None when no way of making them reads back right."""
     properties = Properties(block)
-    attempts: Iterator[str]
     if properties.root is not None and properties.root.flow_style:
-        attempts = iter([patched_flow(block, changes)])
-    else:
-        attempts = (
-            PropertyLines(properties, eol, below, at_end).patched(changes)
-            for below, at_end in _WAYS
-        )
-    for attempt in attempts:
+        try:
+            attempt = patched_flow(block, changes)
+        except (yaml.YAMLError, NotAMapping):
+            return None
+        return attempt if reads_as(attempt, expected) else None
+    for below, at_end in _WAYS:
+        attempt = PropertyLines(properties, eol, below, at_end).patched(changes)
         if reads_as(attempt, expected):
             return attempt
     return None

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
 from neurigraph.model import Value
-from neurigraph.vault.yaml_scalars import Plain, render, render_flow
+from neurigraph.vault.yaml_scalars import Plain, Settable, render, render_flow
 from neurigraph.vault.yaml_text import Properties
 
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
@@ -19,9 +19,11 @@ _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Stands in a new list for an item of the old one, whose lines stay byte for byte."""
+    """Stands in a new list for an item of the old one, whose lines stay byte for byte; with
+    `text`, for its place and its comment, the value itself being new."""
 
     index: int
+    text: str | None = None
 
 
 Items: TypeAlias = "Sequence[str | Keep]"
@@ -199,6 +201,8 @@ class PropertyLines:
         """An item on its way out of `[…]` or a lone value, quoted as it was."""
         if not isinstance(item, Keep):
             return render(item)
+        if item.text is not None:
+            return render(item.text)
         node = one.value
         if isinstance(node, SequenceNode) and self._source.wikilink(node) is None:
             node = node.value[item.index]
@@ -216,7 +220,7 @@ class PropertyLines:
         start = at = self._line_end(one.colon)
         first = node.start_mark.index
         column = first - self._line_start(first)
-        gaps, items = [], []
+        gaps, items, spans = [], [], []
         for item in node.value:
             dash = self._dash_line(at, one.end, column)
             if dash is None:
@@ -224,8 +228,10 @@ class PropertyLines:
             end = self._content_end(item, dash + column + 1, one.end)
             gaps.append(self._text[at:dash])
             items.append(self._text[dash:end])
+            spans.append((item.start_mark.index - dash, item.end_mark.index - dash))
             at = end
-        return _Listed(start, " " * column, tuple(gaps), tuple(items), self._text[at : one.end])
+        rest = self._text[at : one.end]
+        return _Listed(start, " " * column, tuple(gaps), tuple(items), tuple(spans), rest)
 
     def _dash_line(self, at: int, limit: int, column: int) -> int | None:
         while at < limit:
@@ -241,12 +247,14 @@ class PropertyLines:
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """The lines of a list: `gaps[i]` are the comments and blank lines above `items[i]`."""
+    """The lines of a list: `gaps[i]` are the comments and blank lines above `items[i]`, in which
+    the value stands at `spans[i]`."""
 
     start: int
     indent: str
     gaps: tuple[str, ...]
     items: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
     rest: str
 
     def rewritten(self, wanted: Items, eol: str) -> str:
@@ -257,12 +265,22 @@ class _Listed:
         for item in wanted:
             if isinstance(item, Keep):
                 lines += self._comments(told, item.index, kept)
-                lines += [self.gaps[item.index], self.items[item.index]]
+                lines += [self.gaps[item.index], self._kept(item, eol)]
                 told = max(told, item.index + 1)
             else:
                 lines.append(f"{self.indent}- {render(item)}{eol}")
         lines += self._comments(told, len(self.gaps), kept)
         return "".join(lines) + self.rest
+
+    def _kept(self, item: Keep, eol: str) -> str:
+        line = self.items[item.index]
+        if item.text is None:
+            return line
+        start, end = self.spans[item.index]
+        single = 0 < start < end <= len(line.rstrip()) and not _LINE_BREAK.search(line.rstrip())
+        if single:
+            return f"{line[:start]}{render(item.text)}{line[end:]}"
+        return f"{self.indent}- {render(item.text)}{eol}"
 
     def _comments(self, start: int, end: int, kept: set[int]) -> list[str]:
         gone = [self.gaps[index] for index in range(start, end) if index not in kept]
@@ -270,19 +288,20 @@ class _Listed:
 
 
 def patched_flow(block: str, changes: Mapping[str, Change]) -> str:
-    """A block that is one `{…}`, changed in place."""
-    for key, change in changes.items():
+    """A block that is one `{…}`, changed in place. Raises yaml.YAMLError when that broke it."""
+    for key, wanted in changes.items():
         source = Properties(block)
+        change = _resolved(wanted, source.values.get(key))
         assert source.root is not None
         pairs = list(source.pairs())
         names = [name for name, _, _ in pairs]
         if key not in names:
             at = pairs[-1][2].end_mark.index if pairs else source.root.start_mark.index + 1
             comma = ", " if pairs else ""
-            edit = (at, at, f"{comma}{key}: {_flow(change)}")
+            edit = (at, at, f"{comma}{key}: {render_flow(change)}")
         elif change is not None:
             _, node, value = pairs[names.index(key)]
-            edit = (node.end_mark.index, value.end_mark.index, f": {_flow(change)}")
+            edit = (node.end_mark.index, value.end_mark.index, f": {render_flow(change)}")
         else:
             index = names.index(key)
             start, end = pairs[index][1].start_mark.index, pairs[index][2].end_mark.index
@@ -295,17 +314,19 @@ def patched_flow(block: str, changes: Mapping[str, Change]) -> str:
     return block
 
 
-def _flow(change: Change) -> str:
-    if change is None:
-        return ""
-    if isinstance(change, str | bool | int | float):
-        return render_flow(change)
-    return render_flow([item for item in change if isinstance(item, str)])
+def _resolved(change: Change, old: Value) -> Settable:
+    """The change with kept items as text; those that are none are left out."""
+    if change is None or isinstance(change, str | bool | int | float):
+        return change
+    held = old if isinstance(old, list) else [old]
+    items = (item if isinstance(item, str) else item.text or held[item.index] for item in change)
+    return [item for item in items if isinstance(item, str)]
 
 
 def _reused(items: Items, old: Sequence[Value]) -> list[str | Keep]:
     """The new list with every item that the old one has, each used once, taken from there."""
-    free = [index for index in range(len(old)) if Keep(index) not in items]
+    claimed = {item.index for item in items if isinstance(item, Keep)}
+    free = [index for index in range(len(old)) if index not in claimed]
     taken: list[str | Keep] = []
     for item in items:
         same = next((i for i in free if isinstance(item, str) and old[i] == item), None)

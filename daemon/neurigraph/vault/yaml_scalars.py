@@ -69,8 +69,10 @@ def quoted(text: str) -> str:
     return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
-def render_flow(value: Plain | Sequence[str]) -> str:
-    """The value as it stands inside `{…}`."""
+def render_flow(value: Settable) -> str:
+    """The value as it stands inside `{…}`; None as nothing."""
+    if value is None:
+        return ""
     if isinstance(value, str):
         return quoted(as_text(value))
     if isinstance(value, bool | int | float):
