@@ -49,12 +49,13 @@ class Summarizer(Protocol):
 class SummarizerFailed(NeurigraphError):
     """A model did not answer, or its answer is not fit to keep.
 
-    `lasting` is true when asking again soon is no use: the model is not installed, the key is
-    refused, the transcript holds nothing to summarize.
+    `lasting` is true when only a person can help: the model is not installed, the key is
+    refused. `again` is false when asking at once again is no use: nothing listens, the time is up.
     """
 
     code = "summarizer_failed"
 
-    def __init__(self, who: str, reason: str, lasting: bool = False) -> None:
-        self.who, self.reason, self.lasting = who, reason, lasting
+    def __init__(self, who: str, reason: str, lasting: bool = False, again: bool = True) -> None:
+        self.who, self.reason = who, reason
+        self.lasting, self.again = lasting, again and not lasting
         super().__init__(f"no summary from {who}: {reason}")

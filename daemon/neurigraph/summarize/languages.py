@@ -62,6 +62,8 @@ STOP: dict[str, frozenset[str]] = {
 }
 DULL = _words("words", "dull")
 """Words that say little as keywords, though they are content words."""
+TELLING = _words("words", "telling")
+"""What a summary says of a conversation, whatever it was about."""
 DATES = _words("words", "dates")
 ABBREVIATIONS = _words("words", "abbreviations")
 OPENERS = _words("words", "openers")
