@@ -200,10 +200,10 @@ def _unpacked(record: dict[str, Any], name: str) -> ExportItem | Failed:
         if known and not _named(known):
             return Failed(name, "its id is none of ours")
         encoded = record.get("note_base64")
-        data = base64.b64decode(encoded) if encoded else str(record["note"]).encode()
+        data = base64.b64decode(encoded, validate=True) if encoded else str(record["note"]).encode()
         transcript = record.get("transcript")
         artifacts = tuple(
-            NewArtifact(str(entry["name"]), base64.b64decode(entry["base64"]))
+            NewArtifact(str(entry["name"]), base64.b64decode(entry["base64"], validate=True))
             for entry in objects(record.get("artifacts"))
         )
     except KeyError as error:

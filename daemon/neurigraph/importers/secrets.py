@@ -163,9 +163,15 @@ def _spans(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _named(text: str) -> Iterator[tuple[int, int, str]]:
+    end, tries = -1, 0
     for begun in _NAME.finditer(text):
         match = _NAMED.match(text, begun.start())
         if match is None:
+            continue
+        # names inside one long value, as in password=password=password=…
+        tries = tries + 1 if match.end() == end or begun.start() < end else 0
+        end = match.end()
+        if tries > 8:
             continue
         name, value = match.group("name").lower(), match.group("value").rstrip(".,:)*_")
         before = text[max(0, begun.start() - 16) : begun.start()]

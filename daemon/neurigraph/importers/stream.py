@@ -24,10 +24,12 @@ HEAD = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A piece that was left out, and why. `ended` says that nothing after it could be read."""
+    """A piece that was left out, and why. `ended` says that nothing after it could be read, `cut`
+    that the file ends there in the middle."""
 
     reason: str
     ended: bool = False
+    cut: bool = False
 
 
 class Line(NamedTuple):
@@ -79,6 +81,17 @@ def elements(stream: BinaryIO, limit: int, key: str = "conversations") -> Iterat
             return
 
 
+def count_elements(stream: BinaryIO, limit: int) -> int | None:
+    """How many elements `elements` will give; None when the file is cut off."""
+    count, cut = 0, False
+    for element in elements(stream, limit):
+        count += 1
+        cut = isinstance(element, Broken) and element.cut
+    while stream.read(CHUNK):  # to the end, where a zip checks what it gave
+        continue
+    return None if cut else count
+
+
 def _array(text: _Text) -> Iterator[Any | Broken]:
     if text.peek() == "]":
         text.take()
@@ -92,12 +105,13 @@ def _array(text: _Text) -> Iterator[Any | Broken]:
         if after == "]":
             return
         if after != ",":
-            yield Broken("the file ends in the middle" if not after else _LOST, ended=True)
+            yield Broken(_LOST, ended=True) if after else _CUT
             return
         if text.peek() == "]":  # a trailing comma, as some tools write it
             return
 
 
+_CUT = Broken("the file ends in the middle", ended=True, cut=True)
 _LOST = "the JSON is damaged here; the rest of the file cannot be read"
 
 
@@ -158,7 +172,7 @@ class _Text:
     def value(self) -> Any | Broken:
         """The next value, consumed."""
         if not self.peek():
-            return Broken("the file ends in the middle", ended=True)
+            return _CUT
         while True:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
@@ -170,7 +184,7 @@ class _Text:
                         return self._skip(f"over {self._limit // 10**6} MB of JSON")
                     self._more(max(held, CHUNK))
                 elif cut:
-                    return Broken("the file ends in the middle", ended=True)
+                    return _CUT
                 else:
                     return self._skip(f"not valid JSON ({error.msg})")
             except RecursionError:
@@ -189,7 +203,7 @@ class _Text:
         depth, inside = 0, False
         while True:
             if self._at >= len(self._text) and not self._more():
-                return Broken(f"{reason}, and the file ends in the middle", ended=True)
+                return Broken(f"{reason}, and the file ends there", ended=True, cut=True)
             match = (_INSIDE if inside else _OUTSIDE).search(self._text, self._at)
             if match is None:
                 self._at = len(self._text)
