@@ -123,10 +123,14 @@ class SummarizeSettings(_Section):
     """Who writes summaries when the saving AI does not."""
 
     provider: Literal["auto", "extractive", "ollama", "openai"] = Field(
-        "auto", description="auto: a local Ollama when one answers, else extractive."
+        "auto",
+        description="auto: a local Ollama that answers, else openai_url if set, else extractive.",
     )
     ollama_model: str = Field(
-        "", description="Ollama model for summaries; empty takes the first that is installed."
+        "",
+        description="Ollama model for summaries; empty takes the first that is installed.",
+        # some of Ollama's models run on its makers' servers
+        json_schema_extra=_MACHINE,
     )
     openai_url: str = Field(
         "",

@@ -47,10 +47,11 @@ def _openai(settings: SummarizeSettings, environ: Mapping[str, str]) -> OpenAISu
 
 
 def _local_ollama(settings: SummarizeSettings, url: str) -> OllamaSummarizer | None:
-    if not is_loopback(url):
+    ollama = OllamaSummarizer(url, settings.ollama_model, settings.timeout_seconds)
+    if not is_loopback(ollama.url):
         return None
-    for model in installed_models(url) or []:
+    for model in installed_models(ollama.url) or []:
         wanted = not settings.ollama_model or same_model(settings.ollama_model, model.name)
         if wanted and model.chats and not model.remote:
-            return OllamaSummarizer(url, model.name, settings.timeout_seconds)
+            return OllamaSummarizer(ollama.url, model.name, settings.timeout_seconds)
     return None

@@ -34,7 +34,8 @@ class OllamaSummarizer:
     whole answer). Without `model` the first installed chat model is taken that is not remote."""
 
     def __init__(self, url: str, model: str = "", timeout: float = 120) -> None:
-        self.url, self.timeout = url, timeout
+        self.url = url if "://" in url else f"http://{url}"
+        self.timeout = timeout
         self._wanted = model
 
     @property
