@@ -361,10 +361,10 @@ class VaultFiles:
         self.on_step("start")
         try:
             disk.write_new(temporary, data, mode, now)
+            self.on_step("written")
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        self.on_step("written")
         return temporary
 
     def _take_free_name(self, source: Path, rel: str, numbered_if_taken: bool) -> str:

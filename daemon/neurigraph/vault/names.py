@@ -69,7 +69,7 @@ _DEVICE = re.compile(
     r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])[ .]*(?:\..*)?\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_RESERVED = re.compile(r"_+(?=(?:recall|inbox)\Z)", re.IGNORECASE)
+_RESERVED = re.compile(r"\A_+(?=(?:recall|inbox)\Z)", re.IGNORECASE)
 
 
 def safe_name(text: str, *, max_bytes: int = NAME_BYTES) -> str:
@@ -86,11 +86,10 @@ def safe_name(text: str, *, max_bytes: int = NAME_BYTES) -> str:
             c for c in text if c in _JOINING or unicodedata.category(c) not in ("Cc", "Cf", "Cs")
         )
         text = nfc(_FORBIDDEN.sub(" ", nfc(text)))
-    text = _ends(text)
+    text = _RESERVED.sub("", _ends(_cut(text, max_bytes)))
     if _DEVICE.match(text):
-        text = f"_{text}"
-    text = _RESERVED.sub("", text)
-    return _ends(_cut(text, max_bytes)) or "Untitled"
+        text = _ends(_cut(f"_{text}", max_bytes))
+    return text or "Untitled"
 
 
 def _ends(text: str) -> str:

@@ -52,10 +52,10 @@ _LABEL = re.compile(
     r"""^(?: \[(?P<t1>[^\]\n]{4,40})\][ \t]+
            | (?P<t2>\d[\d/.:, T-]{3,22}(?:[ ]?[AaPp]\.?[Mm]\.?)?)[ \t]+-[ \t]+ )?
         (?P<mark>\*\*\*|\*\*|__|\*|_)?
-        (?P<name>[^\W\d_][^\n:*_#`|<>\[\](){}=]{0,39}?)
+        (?P<name>[^\W\d_][^\n:：*_#`|<>\[\](){}=]{0,39}?)
         (?:[ \t]+[(\[](?P<t3>[^)\]\n]{4,40})[)\]])?
-        (?:(?P<in>:)(?(mark)[ \t]*(?P=mark))|(?(mark)(?P=mark))[ \t]?:)
-        (?=[ \t\r\n]|$)""",
+        (?:(?P<in>[:：])(?(mark)[ \t]*(?P=mark))|(?(mark)(?P=mark))[ \t]?[:：])
+        (?:(?<=：)|(?=[ \t\r\n]|$))""",
     re.MULTILINE | re.VERBOSE,
 )
 _FENCE = re.compile(r"^[ \t>]*(?P<run>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
@@ -126,7 +126,7 @@ def role_of(speaker: str) -> Role:
 def _heads(text: str) -> list[_Head]:
     """The opening lines of all turns, of the one form in which this text has them."""
     headings = _by_heading(text) if "#" in text else []
-    labels = _by_label(text) if ":" in text else []
+    labels = _by_label(text) if ":" in text or "：" in text else []
     forms = [form for form in (headings, labels) if form]
     if not forms:
         return []
