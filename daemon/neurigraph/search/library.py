@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from neurigraph.index.keyword import Marked, Matches, NearTerm, Part
+from neurigraph.index.keyword import Marked, Matches, NearTerm, Part, Source
 from neurigraph.index.keyword import Query as Terms
-from neurigraph.index.keyword import Source
 from neurigraph.index.passage import VectorMatch
 from neurigraph.model import Temperature
 

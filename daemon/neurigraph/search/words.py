@@ -75,9 +75,9 @@ class Wanted:
     """All terms of a query; `places` is how many different words they stand for, and `unknown`
     how many of these neither the index nor anything near them has."""
 
-    terms: tuple[Term, ...]
-    places: int
-    unknown: int
+    terms: tuple[Term, ...] = ()
+    places: int = 0
+    unknown: int = 0
 
     @property
     def content(self) -> tuple[Term, ...]:
@@ -103,10 +103,11 @@ def wanted_terms(query: Query, index: Vocabulary) -> Wanted:
         weight = FUNCTION_WORD if is_function_term(word) else 1.0
         take(word, weight, place)
         if place + 1 < len(words):
-            joined = "".join(tokens(word + words[place + 1])[:1])
-            if not (is_function_term(word) or is_function_term(words[place + 1])):
-                if index.frequency(joined):
-                    take(joined, weight, place)
+            following = words[place + 1]
+            joined = "".join(tokens(word + following)[:1])
+            speaking = is_function_term(word) or is_function_term(following)
+            if not speaking and index.frequency(joined):
+                take(joined, weight, place)
         if frequency and word.isascii():
             continue
         if mended == MOST_MENDED:

@@ -1,0 +1,308 @@
+"""Search, fast to slow, until it is sure.
+
+1. *exact*: titles, keywords and quoted phrases. When a memory's title and keywords, or the phrases
+   in its text, cover every word of the query, that is what was meant: meaning is not asked.
+   When such memories fill the page, nothing further runs.
+2. *text*: full text over whole memories, and over the few sentences where the words come together.
+3. *meaning*: passages whose vectors are near. Left out, and not named among the stages, while the
+   vector index is starting or away.
+
+What the stages find is fused into one score. The answer says which stages ran.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from neurigraph.clock import Clock
+from neurigraph.errors import NeurigraphError
+from neurigraph.index.keyword import Match, Matches, Part, words
+from neurigraph.index.keyword import Query as Terms
+from neurigraph.index.passage import VectorMatch
+from neurigraph.model import SearchResult
+from neurigraph.search.answer import Answerer
+from neurigraph.search.dates import closeness
+from neurigraph.search.filters import allowed, is_filtered, newest_first
+from neurigraph.search.fusion import Evidence, Scored, fuse
+from neurigraph.search.library import Card, Keywords, Library, Vectors
+from neurigraph.search.query import Query, read_query
+from neurigraph.search.ranking import Ranked, Ranking, Stage
+from neurigraph.search.reading import Phrase, Reading, phrases_in, read_texts
+from neurigraph.search.words import Wanted, phrase_terms, wanted_terms
+from neurigraph.settings import SearchSettings
+
+log = logging.getLogger(__name__)
+
+CANDIDATES = 100
+"""Memories, the best by full text, of which the windows are looked at."""
+
+PHRASE_CANDIDATES = 1_000
+"""Memories with all words of a quoted phrase in which the phrase itself is looked for."""
+
+PASSAGES = 150
+"""Passages that the vector index is asked for."""
+
+SMALL_SCOPE = 400
+"""Scopes up to this many memories are handed to the vector index; it is slow with larger ones."""
+
+MEANING_FLOOR = 0.35
+"""Cosine below which a passage that shares no word with the query is no answer."""
+
+NEAR_TIE = 0.01
+"""Scores so near that the warmer memory goes first."""
+
+EXACT = 10.0
+"""What lifts exact hits above all others."""
+
+_NAMES = (Part((("title", 1.0), ("keywords", 1.0))),)
+
+
+class Search:
+    """Searches one vault. Keeps no state of its own; may be asked from any thread."""
+
+    def __init__(
+        self,
+        keywords: Keywords,
+        vectors: Vectors | None,
+        library: Library,
+        settings: SearchSettings,
+        clock: Clock,
+    ) -> None:
+        self._keywords, self._vectors, self._library = keywords, vectors, library
+        self._settings, self._clock = settings, clock
+        self._answerer = Answerer(library, settings)
+
+    def search(
+        self,
+        text: str,
+        *,
+        within: Collection[str] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> SearchResult:
+        """The memories that answer a text, best first, with snippets.
+
+        `within` limits it to these ids: a scope, or what may be shown. `limit` is at most 50.
+        """
+        began = time.perf_counter()
+        limit, offset = max(1, min(limit, 50)), max(0, offset)
+        ranking = self.rank(text, within=within, enough=offset + limit)
+        hits = self._answerer.answer(ranking, ranking.hits[offset : offset + limit])
+        took = (time.perf_counter() - began) * 1000
+        return SearchResult(tuple(hits), ranking.total, took, ranking.stages)
+
+    def rank(
+        self, text: str, *, within: Collection[str] | None = None, enough: int = CANDIDATES
+    ) -> Ranking:
+        """The order of the answer, without snippets; `enough` of it where there is as much."""
+        query = read_query(text, self._clock())
+        if query.is_empty or (within is not None and not within):
+            return Ranking(query)
+        scope = within
+        if is_filtered(query) or not query.words:
+            cards = allowed(query, self._library.cards(), within)
+            if not cards or not query.words:
+                return self._listing(query, cards)
+            scope = cards.keys()
+        asked = _Asked.of(query, self._keywords, scope)
+        matches = self._by_words(asked, max(CANDIDATES, enough))
+        exact = self._exact(asked, matches)
+        if len(exact) >= enough:
+            reading = self._read(asked, matches, exact[:CANDIDATES])
+            return Ranking(query, asked.wanted, tuple(exact), matches.total, ("exact",), reading)
+        near = None if exact else self._by_meaning(asked, matches)
+        return self._fused(asked, matches, exact, near)
+
+    # -- the stages
+
+    def _by_words(self, asked: _Asked, enough: int) -> Matches:
+        """The best by full text over whole memories, with the phrases that must be there."""
+        if asked.must or asked.banned:
+            required = tuple(dict.fromkeys(t for phrase in asked.must for t in phrase))
+            strict = replace(asked.terms, require=required)
+            found = self._keywords.search(strict, PHRASE_CANDIDATES, asked.scope)
+            kept = self._with_phrases(asked, found.best)
+            if kept or not asked.must:
+                return Matches(found.total - len(found.best) + len(kept), kept)
+            asked.give_up_phrases()
+        return self._keywords.search(asked.terms, enough, asked.scope)
+
+    def _with_phrases(self, asked: _Asked, found: Sequence[Match]) -> tuple[Match, ...]:
+        there = phrases_in(self._keywords, [m.id for m in found], [*asked.must, *asked.banned])
+
+        def has(match: Match, phrase: Phrase) -> bool:
+            return phrase in there.get(match.id, ()) or self._is_named(match.id, phrase)
+
+        return tuple(
+            m
+            for m in found
+            if all(has(m, p) for p in asked.must) and not any(has(m, p) for p in asked.banned)
+        )
+
+    def _is_named(self, memory_id: str, phrase: Phrase) -> bool:
+        card = self._library.card(memory_id)
+        if card is None:
+            return False
+        names = (card.title, *card.keywords, *card.tags, *card.aliases)
+        return any(_holds(words(name), phrase) for name in names)
+
+    def _exact(self, asked: _Asked, matches: Matches) -> list[Ranked]:
+        """Memories whose title and keywords, or phrases, cover every word of the query."""
+        covered = {t for phrase in asked.must for t in phrase}
+        if asked.must and covered.issuperset(t.term for t in asked.wanted.terms):
+            sure = list(matches.best)
+        else:
+            known = {m.id for m in matches.best}
+            named = self._keywords.search(asked.terms, CANDIDATES, asked.scope, _NAMES).best
+            every = (1 << asked.wanted.places) - 1
+            strict = bool(asked.must or asked.banned)
+            sure = [
+                m
+                for m in named
+                if _places(m, asked.wanted) == every and (m.id in known or not strict)
+            ]
+        return [
+            Ranked(m.id, EXACT + m.score, "exact", {"keyword": m.score})
+            for m in sure
+            if self._library.card(m.id)
+        ]
+
+    def _by_meaning(self, asked: _Asked, matches: Matches) -> list[VectorMatch] | None:
+        """The nearest passages, or None when meaning cannot be asked."""
+        if self._vectors is None or not self._vectors.ready:
+            return None
+        scope = asked.scope
+        small = scope is not None and len(scope) <= SMALL_SCOPE
+        try:
+            near = self._vectors.search(asked.query.text, PASSAGES, scope if small else None)
+        except NeurigraphError as error:
+            log.info("searching without vectors: %s", error)
+            return None
+        known = {m.id for m in matches.best}
+        strict = bool(asked.must or asked.query.without)
+        return [
+            n
+            for n in near
+            if n.id in known
+            or (not strict and n.score >= MEANING_FLOOR and (scope is None or n.id in scope))
+        ]
+
+    def _fused(
+        self,
+        asked: _Asked,
+        matches: Matches,
+        exact: Sequence[Ranked],
+        near: Sequence[VectorMatch] | None,
+    ) -> Ranking:
+        keyword = {m.id: m.score for m in matches.best}
+        vector: dict[str, float] = {}
+        passages: dict[str, tuple[VectorMatch, ...]] = {}
+        for match in near or ():
+            vector.setdefault(match.id, match.score)
+            passages[match.id] = (*passages.get(match.id, ()), match)
+        ids = dict.fromkeys((*keyword, *vector))
+        cards = {i: card for i in ids if (card := self._library.card(i))}
+        times = asked.query.times
+        moment = {
+            i: closeness(times, card.created.astimezone().date())
+            for i, card in cards.items()
+            if times and card.created
+        }
+        reading = self._read(asked, matches, exact)
+        evidence = Evidence(keyword, reading.best_windows(), vector, moment)
+        first = {ranked.id for ranked in exact}
+        scored = [s for s in fuse(cards, evidence, self._settings) if s.id not in first]
+        rest = [
+            Ranked(s.id, s.score, "text" if s.id in keyword else "meaning", s.shares)
+            for s in warmer_first(scored, cards)
+        ]
+        hits = (*exact, *rest)
+        stages: list[Stage] = ["exact", "text"] if exact else ["text"]
+        if near is not None:
+            stages.append("meaning")
+        total = max(matches.total + len(ids) - len(keyword), len(hits))
+        return Ranking(asked.query, asked.wanted, hits, total, tuple(stages), reading, passages)
+
+    def _read(self, asked: _Asked, matches: Matches, exact: Sequence[Ranked]) -> Reading:
+        named = {ranked.id for ranked in exact}
+        near = matches.best[:CANDIDATES]
+        near += tuple(m for m in matches.best[CANDIDATES:] if m.id in named)
+        return read_texts(self._keywords, near, asked.wanted, asked.phrases)
+
+    def _listing(self, query: Query, cards: dict[str, Card]) -> Ranking:
+        """What fits the filters of a query without words, newest first."""
+        for without in query.without:
+            if cards and (phrase := tuple(phrase_terms(without))):
+                terms = Terms(phrase, require=phrase)
+                found = self._keywords.search(terms, len(cards), cards.keys()).best
+                there = phrases_in(self._keywords, [m.id for m in found], [phrase])
+                for match in found:
+                    if phrase in there.get(match.id, ()) or self._is_named(match.id, phrase):
+                        del cards[match.id]
+        hits = tuple(Ranked(card.id, 1.0, "exact") for card in newest_first(cards.values()))
+        return Ranking(query, hits=hits, total=len(hits), stages=("exact",))
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A query on its way through the stages."""
+
+    query: Query
+    wanted: Wanted
+    terms: Terms
+    phrases: list[Phrase]
+    must: list[Phrase]
+    banned: list[Phrase]
+    scope: Collection[str] | None
+
+    @classmethod
+    def of(cls, query: Query, keywords: Keywords, scope: Collection[str] | None) -> _Asked:
+        wanted = wanted_terms(query, keywords)
+        phrases = [p for text in query.phrases if (p := tuple(phrase_terms(text)))]
+        without = [p for text in query.without if (p := tuple(phrase_terms(text)))]
+        terms = Terms(
+            tuple(t.term for t in wanted.terms),
+            tuple(t.weight for t in wanted.terms),
+            exclude=tuple(p[0] for p in without if len(p) == 1),
+        )
+        # in a question quotes set off a title or a name, and what answers it may not repeat them
+        must = [] if query.text.rstrip().endswith("?") else list(phrases)
+        return cls(query, wanted, terms, phrases, must, [p for p in without if len(p) > 1], scope)
+
+    def give_up_phrases(self) -> None:
+        """No memory has them: their words will have to do."""
+        self.must = []
+
+
+def warmer_first(scored: Sequence[Scored], cards: Mapping[str, Card]) -> list[Scored]:
+    """The same order, but for near-ties, in which the warmer memory goes first.
+
+    A tie is with the first of its group, so that no chain of small steps carries far.
+    """
+    result: list[Scored] = []
+    group: list[Scored] = []
+    for item in (*scored, None):
+        if group and (item is None or group[0].score - item.score > NEAR_TIE):
+            result += sorted(group, key=lambda s: cards[s.id].temperature.rank)
+            group = []
+        if item is not None:
+            group.append(item)
+    return result
+
+
+def _places(match: Match, wanted: Wanted) -> int:
+    """Bit i: word i of the query is in the title or the keywords, as itself or mended."""
+    mask = match.in_title | match.in_keywords
+    covered = 0
+    for number, term in enumerate(wanted.terms):
+        if mask >> number & 1:
+            covered |= 1 << term.place
+    return covered
+
+
+def _holds(text: Sequence[str], phrase: Phrase) -> bool:
+    size = len(phrase)
+    return any(tuple(text[i : i + size]) == phrase for i in range(len(text) - size + 1))

@@ -1,0 +1,149 @@
+"""Reads, in the index, where the words of a query stand in the texts of candidates.
+
+No file is opened: the keyword index keeps the words of every text in running order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurigraph.index.keyword import Marked, Match, Source
+from neurigraph.search.library import Keywords
+from neurigraph.search.windows import Occurrences, Windows, find_windows
+from neurigraph.search.words import Wanted
+
+SOURCES: tuple[Source, ...] = ("transcript", "body")
+
+Phrase = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A text: the note's body or the transcript of a memory."""
+
+    id: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The windows of candidates. `places[i]` is text i, which `marked[i]` tells about, whose
+    terms are numbered as `terms` has them."""
+
+    places: tuple[Place, ...]
+    marked: tuple[Marked, ...]
+    windows: Windows
+    terms: tuple[str, ...]
+
+    @classmethod
+    def empty(cls) -> Reading:
+        """Nothing was read."""
+        return cls((), (), find_windows((), np.empty(0)), ())
+
+    def number(self, memory_id: str, source: Source) -> int | None:
+        """The number of a text, or None when it was not read."""
+        place = Place(memory_id, source)
+        return self.places.index(place) if place in self.places else None
+
+    def words_in(self, number: int, start: int, end: int) -> list[tuple[int, int, str]]:
+        """Position, character and term of the query's words that begin within these characters
+        of text `number`."""
+        marked = self.marked[number]
+        characters = marked.starts()
+        first, last = np.searchsorted(characters, [start, end])
+        low, high = np.searchsorted(marked.positions, [first, last])
+        return [
+            (position, int(characters[position]), self.terms[term])
+            for position, term in zip(
+                marked.positions[low:high].tolist(), marked.terms[low:high].tolist(), strict=True
+            )
+        ]
+
+    def best_windows(self) -> dict[str, float]:
+        """The score of the best window of each memory that has one."""
+        best: dict[str, float] = {}
+        scores = self.windows.best_of_each(len(self.places)).tolist()
+        for place, score in zip(self.places, scores, strict=True):
+            best[place.id] = max(score, best.get(place.id, 0.0))
+        return best
+
+    def of_memory(self, memory_id: str) -> list[tuple[int, int, float]]:
+        """Text number, bin and score of all windows of a memory, best first."""
+        found = [
+            (number, at, score)
+            for number, place in enumerate(self.places)
+            if place.id == memory_id
+            for at, score in self.windows.of_text(number)
+        ]
+        return sorted(found, key=lambda window: -window[2])
+
+
+def read_texts(
+    keywords: Keywords, matches: Sequence[Match], wanted: Wanted, phrases: Sequence[Phrase]
+) -> Reading:
+    """Find the windows of these memories. A phrase counts like one more, rare word."""
+    content = wanted.content
+    # terms of phrases come along, function words included, to see the phrases
+    terms = list(dict.fromkeys((*(t.term for t in content), *(t for p in phrases for t in p))))
+    number = {term: i for i, term in enumerate(terms)}
+    weights = np.zeros(len(terms) + len(phrases))
+    weights[: len(content)] = [t.weight * t.idf for t in content]
+    for i, phrase in enumerate(phrases, len(terms)):
+        weights[i] = weights[[number[t] for t in phrase]].sum()
+    bits = {t.term: i for i, t in enumerate(wanted.terms)}
+    named = {m.id: m.in_title | m.in_keywords for m in matches}
+    places: list[Place] = []
+    marked: list[Marked] = []
+    texts: list[Occurrences] = []
+    for source in SOURCES:
+        for memory_id, found in keywords.marks(list(named), terms, source).items():
+            positions, which = found.positions, found.terms
+            for i, phrase in enumerate(phrases, len(terms)):
+                starts = phrase_starts(positions, which, [number[t] for t in phrase])
+                positions = np.concatenate((positions, starts))
+                which = np.concatenate((which, np.full(len(starts), i)))
+            places.append(Place(memory_id, source))
+            marked.append(found)
+            texts.append(Occurrences(positions, which))
+    # a passage is about what its memory's title says, whether it says so again or not
+    always = np.zeros((len(texts), len(weights)))
+    for i, place in enumerate(places):
+        mask = named[place.id]
+        always[i, : len(content)] = [mask >> bits[t.term] & 1 for t in content]
+    windows = find_windows(texts, weights, always)
+    return Reading(tuple(places), tuple(marked), windows, tuple(terms))
+
+
+def phrases_in(
+    keywords: Keywords, ids: Collection[str], phrases: Sequence[Phrase]
+) -> dict[str, set[Phrase]]:
+    """Which of these phrases stand in the texts of each of these memories, word after word."""
+    terms = list(dict.fromkeys(t for phrase in phrases for t in phrase))
+    number = {term: i for i, term in enumerate(terms)}
+    numbered = [(phrase, [number[t] for t in phrase]) for phrase in phrases]
+    found: dict[str, set[Phrase]] = {}
+    for source in SOURCES:
+        for memory_id, marked in keywords.marks(ids, terms, source).items():
+            there = found.setdefault(memory_id, set())
+            there.update(
+                phrase
+                for phrase, numbers in numbered
+                if len(phrase_starts(marked.positions, marked.terms, numbers))
+            )
+    return found
+
+
+def phrase_starts(
+    positions: NDArray[np.int64], terms: NDArray[np.int64], phrase: Sequence[int]
+) -> NDArray[np.int64]:
+    """The positions at which these terms stand one after the other."""
+    starts: NDArray[np.int64] = positions[terms == phrase[0]]
+    for step, term in enumerate(phrase[1:], 1):
+        if not len(starts):
+            break
+        starts = starts[np.isin(starts + step, positions[terms == term])]
+    return starts
