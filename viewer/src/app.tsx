@@ -34,7 +34,7 @@ export function App() {
     <div className="flex h-full flex-col">
       <a
         href="#main"
-        className="absolute top-2 left-2 z-50 -translate-y-20 rounded-lg bg-raised px-3 py-2 shadow-float focus:translate-y-0"
+        className="sr-only z-50 rounded-lg bg-raised px-3 py-2 shadow-float focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
       >
         Skip to the page
       </a>
@@ -51,7 +51,7 @@ export function App() {
         </div>
         <div className="flex shrink-0 items-center justify-end gap-1 sm:w-44 lg:w-52">
           <StatusCorner />
-          <IconButton label="Keys" icon={CircleQuestionMark} className="hidden sm:inline-grid" onClick={openHelp} />
+          <IconButton label="Keys" icon={CircleQuestionMark} className="max-sm:hidden" onClick={openHelp} />
         </div>
       </header>
       <main id="main" tabIndex={-1} className="relative flex min-h-0 grow flex-col outline-none">

@@ -49,7 +49,7 @@ export function TemperatureMark({ value, wordless }: { value: Temperature; wordl
   const { icon: Icon, word, means, className } = LOOKS[value];
   return (
     <span
-      className={`inline-flex shrink-0 items-center gap-1 text-[13px] ${className}`}
+      className={`inline-flex shrink-0 items-center gap-1 align-middle text-[13px] leading-5 ${className}`}
       title={`${word}: ${means}`}
     >
       <Icon aria-hidden size={14} strokeWidth={2} />

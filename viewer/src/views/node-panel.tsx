@@ -1,13 +1,14 @@
 /** A topic in detail: what it is, how warm, what it is joined to, and what can be done with it. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { ArrowLeft, ArrowRight, EyeOff, Flame, Link2, Palette, Pencil, Trash2, X } from "lucide-react";
+import { ArrowLeft, ArrowRight, Ellipsis, EyeOff, Flame, Link2, Palette, Pencil, Trash2, X } from "lucide-react";
 import { useMemo, useState, type ReactNode } from "react";
 import { api } from "../api/client.ts";
 import { broadQuery, edgesQuery, memoriesQuery, refresh } from "../api/queries.ts";
 import type { NamedEdge, Node } from "../api/shapes.ts";
 import { Button, IconButton } from "../components/button.tsx";
 import { Link } from "../components/link.tsx";
+import { MenuButton } from "../components/menu.tsx";
 import { Bar } from "../components/states.tsx";
 import { TemperatureMark } from "../components/temperature.tsx";
 import { complain, say } from "../components/toast.tsx";
@@ -40,10 +41,21 @@ export function NodePanel({ node }: { node: Node }) {
         <div className="flex items-center gap-2.5">
           <span aria-hidden className="size-3.5 shrink-0 rounded-full" style={{ background: node.color }} />
           <h2 className="min-w-0 grow text-[17px] font-semibold break-words">{node.name}</h2>
-          <TemperatureMark value={node.temperature} />
+          <MenuButton
+            label={`What to do with “${node.name}”`}
+            icon={Ellipsis}
+            entries={[
+              { label: "Rename", icon: Pencil, run: () => setDoing("edit") },
+              { label: "Recolour", icon: Palette, run: () => setDoing("edit") },
+              { label: "Delete", icon: Trash2, danger: true, run: () => setDoing("delete") },
+            ]}
+          />
         </div>
         {node.description && <p className="mt-1.5 text-ink-soft">{node.description}</p>}
-        <p className="mt-2 text-[14px] text-ink-quiet tabular-nums">
+        <p className="mt-2">
+          <TemperatureMark value={node.temperature} />
+        </p>
+        <p className="text-[14px] text-ink-quiet tabular-nums">
           {memories(node.counts.memories)}
           {node.kind === "broad" && ` in ${count(node.focused, "topic")}`}
           <br />
@@ -59,17 +71,8 @@ export function NodePanel({ node }: { node: Node }) {
         <Button icon={Flame} onClick={() => void warm()}>
           Warm
         </Button>
-        <Button icon={Pencil} onClick={() => setDoing("edit")}>
-          Rename
-        </Button>
-        <Button icon={Palette} onClick={() => setDoing("edit")}>
-          Recolour
-        </Button>
         <Button icon={Link2} onClick={() => setDoing("connect")}>
           Connect
-        </Button>
-        <Button icon={Trash2} onClick={() => setDoing("delete")}>
-          Delete
         </Button>
       </div>
       <NodeKeywords node={node} />

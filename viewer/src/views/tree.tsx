@@ -188,7 +188,7 @@ function RowBody({ row, memory }: { row: TreeRow; memory: Memory | undefined }) 
         <span className="ml-auto shrink-0 text-[13px] text-ink-quiet tabular-nums">
           {memories(node.counts.memories)}
         </span>
-        <span className="w-6 shrink-0 sm:w-24">
+        <span className="flex w-6 shrink-0 items-center sm:w-24">
           <span className="sm:hidden">
             <TemperatureMark value={node.temperature} wordless />
           </span>
@@ -205,7 +205,7 @@ function RowBody({ row, memory }: { row: TreeRow; memory: Memory | undefined }) 
       <FileText aria-hidden size={15} className="shrink-0 text-ink-quiet" />
       <span className="truncate">{memory.title}</span>
       <span className="ml-auto shrink-0 text-[13px] text-ink-quiet tabular-nums">{dateOf(memory.created)}</span>
-      <span className="w-6 shrink-0 sm:w-24">
+      <span className="flex w-6 shrink-0 items-center sm:w-24">
         <span className="sm:hidden">
           <TemperatureMark value={memory.temperature} wordless />
         </span>

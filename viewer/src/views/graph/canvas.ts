@@ -16,9 +16,9 @@ export interface Listener {
 const ENTER_MS = 280;
 const FIT_MS = 450;
 /** A lone node should not fill the page. */
-const CLOSEST = 1.9;
-const ARROWS_FROM = 1.5;
-const LABELS_FROM = 1.7;
+const CLOSEST = 1.6;
+const ARROWS_FROM = 1.35;
+const LINK_LABELS_FROM = 1.1;
 
 /** Where nodes stood last, so that a graph looks the same when one comes back to it. */
 const stood = new Map<string, { x: number; y: number }>();
@@ -65,15 +65,13 @@ export class GraphCanvas {
       })
       .linkColor((link) => paint.linkColor(link, this.#lit))
       .linkWidth(paint.linkWidth)
+      .linkCurvature((link) => link.bend)
       .linkLineDash((link) => (link.derived ? [4, 4] : null))
       .linkDirectionalArrowLength((link) => (link.directed && zoomed(ARROWS_FROM) ? 5 : 0))
-      .linkDirectionalArrowRelPos(0.5)
-      .linkCanvasObjectMode((link) =>
-        paint.linkLit(link, this.#lit) || (this.#lit.hovered === null && zoomed(LABELS_FROM))
-          ? "after"
-          : undefined,
-      )
-      .linkCanvasObject((link, pen, scale) => paint.paintLinkLabel(link, pen, scale, this.#lit))
+      .linkDirectionalArrowRelPos(1)
+      // Only where arrows end hangs on these: at the ring.
+      .nodeRelSize(1)
+      .nodeVal((node) => (node.r + (node.foreign ? 2 : 5)) ** 2)
       .linkHoverPrecision(2)
       .enablePointerInteraction(true)
       .minZoom(0.08)
@@ -92,18 +90,22 @@ export class GraphCanvas {
       })
       .onNodeDragEnd((node) => this.#pin(node))
       .onRenderFramePost((pen, scale) => {
-        paint.paintLabels(this.#scene.nodes, pen, scale, this.#view(), this.#lit);
+        const view = this.#view();
+        const taken = paint.paintLabels(this.#scene.nodes, pen, scale, view, this.#lit);
+        if (scale >= LINK_LABELS_FROM || this.#lit.hovered !== null) {
+          paint.paintLinkLabels(this.#scene.links, pen, scale, view, taken, this.#lit);
+        }
         listener.moved(this.#whereabouts());
       })
       .onEngineStop(() => {
         for (const { id, x = 0, y = 0 } of this.#scene.nodes) stood.set(id, { x, y });
         if (!this.#touched) this.#fit(this.#still ? 0 : FIT_MS);
       });
-    graph.d3Force("charge")?.strength((node: SceneNode) => -90 - node.r * 14);
+    graph.d3Force("charge")?.strength((node: SceneNode) => -140 - node.r * 16);
     graph.d3Force("charge")?.distanceMax(600);
     graph
       .d3Force("link")
-      ?.distance(({ source, target }: SceneLink) => 55 + radius(source) + radius(target));
+      ?.distance(({ source, target }: SceneLink) => 70 + reach(source) + reach(target));
     graph.d3Force("center", null);
     graph.d3Force("x", forceX().strength(0.06));
     graph.d3Force("y", forceY().strength(0.08));
@@ -274,4 +276,6 @@ export class GraphCanvas {
   }
 }
 
-const radius = (end: string | SceneNode) => (typeof end === "string" ? 0 : end.r);
+/** Nodes of other topics keep a little away. */
+const reach = (end: string | SceneNode) =>
+  typeof end === "string" ? 0 : end.foreign ? 40 : end.r;

@@ -161,7 +161,7 @@ function ZoomButtons({ canvas }: { canvas: React.RefObject<GraphCanvas | null> }
       <IconButton
         label="Zoom out"
         icon={Minus}
-        className="hidden sm:inline-grid"
+        className="max-sm:hidden"
         onClick={() => canvas.current?.zoom(1 / 1.4)}
       />
     </>

@@ -39,10 +39,10 @@ export function paletteOf(element: HTMLElement): Palette {
 
 /** Rings differ in their stroke as well as in colour: the hotter, the more of it. */
 export const RINGS: Record<Temperature, { width: number; dash: number[] }> = {
-  hot: { width: 3, dash: [] },
-  warm: { width: 1.75, dash: [] },
-  cold: { width: 1.75, dash: [5, 4] },
-  "deep-cold": { width: 1.75, dash: [1.5, 4] },
+  hot: { width: 2.75, dash: [] },
+  warm: { width: 1.5, dash: [] },
+  cold: { width: 1.5, dash: [5, 4] },
+  "deep-cold": { width: 1.5, dash: [1.5, 4] },
 };
 
 export interface Lit {
@@ -65,7 +65,7 @@ export function paintNode(node: SceneNode, pen: CanvasRenderingContext2D, scale:
   if (node.foreign) {
     pen.fillStyle = palette.page;
     pen.fill();
-    pen.lineWidth = 1.5;
+    pen.lineWidth = 1.5 / scale;
     pen.strokeStyle = node.color;
     pen.stroke();
   } else {
@@ -74,16 +74,18 @@ export function paintNode(node: SceneNode, pen: CanvasRenderingContext2D, scale:
     pen.fill();
     const ring = RINGS[node.temperature];
     pen.beginPath();
-    pen.arc(x, y, r + 3.5, 0, 2 * Math.PI);
-    pen.lineWidth = ring.width;
-    pen.setLineDash(ring.dash);
+    // A ring keeps its width on screen; on small, far nodes it would else be all there is.
+    const thin = Math.min(scale, Math.max(0.4, scale * 0.6));
+    pen.arc(x, y, r + 3, 0, 2 * Math.PI);
+    pen.lineWidth = (ring.width * thin) / scale;
+    pen.setLineDash(ring.dash.map((length) => (length * thin) / scale));
     pen.strokeStyle = palette.temperature[node.temperature];
     pen.stroke();
     pen.setLineDash([]);
   }
   if (lit.selected === node.id || lit.hovered === node.id) {
     pen.beginPath();
-    pen.arc(x, y, r + (node.foreign ? 3 : 7), 0, 2 * Math.PI);
+    pen.arc(x, y, r + (node.foreign ? 3 : 6), 0, 2 * Math.PI);
     pen.lineWidth = 2 / scale;
     pen.strokeStyle = palette.accent;
     pen.stroke();
@@ -124,15 +126,17 @@ const rank = (node: SceneNode, lit: Lit) =>
   (node.foreign ? 0 : 100) +
   node.r;
 
-/** The largest first; a label that would lie on one already drawn is left out until there is room. */
+/** The largest first; a label that would lie on one already drawn is left out until there is room.
+ * Answers the boxes that are taken, by labels and by nodes. */
 export function paintLabels(
   nodes: readonly SceneNode[],
   pen: CanvasRenderingContext2D,
   scale: number,
   view: Box,
   lit: Lit,
-): void {
+): Box[] {
   const placed: Box[] = [];
+  const discs: Box[] = [];
   const inView = nodes.filter(
     ({ x = 0, y = 0 }) => x > view.left && x < view.right && y > view.top && y < view.bottom,
   );
@@ -143,6 +147,9 @@ export function paintLabels(
   for (const node of inView) {
     const dim = lit.near !== null && !lit.near.has(node.id);
     if (dim) continue;
+    const reach = node.r * 0.8;
+    const at = { x: node.x ?? 0, y: node.y ?? 0 };
+    discs.push({ left: at.x - reach, right: at.x + reach, top: at.y - reach, bottom: at.y + reach });
     const px = node.foreign ? FOREIGN_PX : LABEL_PX;
     pen.font = `${node.foreign ? 400 : 500} ${px / scale}px ${FACE}`;
     const half = widthOf(node.name, px, pen, scale) / 2;
@@ -157,6 +164,7 @@ export function paintLabels(
     pen.fillStyle = node.foreign ? lit.palette.quiet : lit.palette.ink;
     pen.fillText(node.name, x, top);
   }
+  return [...placed, ...discs];
 }
 
 export const linkLit = (link: SceneLink, lit: Lit) =>
@@ -182,28 +190,52 @@ function withAlpha(color: string, alpha: number): string {
 
 export const linkWidth = (link: SceneLink) => 0.6 + link.weight * 3;
 
-export function paintLinkLabel(link: SceneLink, pen: CanvasRenderingContext2D, scale: number, lit: Lit): void {
-  const { source, target } = link;
-  if (typeof source === "string" || typeof target === "string") return;
-  const px = 11 / scale;
-  const [ax, ay, bx, by] = [source.x ?? 0, source.y ?? 0, target.x ?? 0, target.y ?? 0];
-  pen.font = `400 ${px}px ${FACE}`;
-  // A label longer than its link says less than it hides.
-  if (Math.hypot(bx - ax, by - ay) * scale < 60) return;
-  const text = link.directed ? `${link.label} ${link.weight.toFixed(1)}` : link.label;
-  pen.save();
-  pen.translate((ax + bx) / 2, (ay + by) / 2);
-  let angle = Math.atan2(by - ay, bx - ax);
-  if (angle > Math.PI / 2) angle -= Math.PI;
-  if (angle < -Math.PI / 2) angle += Math.PI;
-  pen.rotate(angle);
+const LINK_PX = 11.5;
+
+/** What the links say, along them, where neither a node's label nor a node is in the way. */
+export function paintLinkLabels(
+  links: readonly SceneLink[],
+  pen: CanvasRenderingContext2D,
+  scale: number,
+  view: Box,
+  taken: Box[],
+  lit: Lit,
+): void {
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  pen.lineWidth = 3.5 / scale;
   pen.lineJoin = "round";
-  pen.strokeStyle = lit.palette.page;
-  pen.strokeText(text, 0, 0);
-  pen.fillStyle = linkLit(link, lit) ? lit.palette.accent : lit.palette.quiet;
-  pen.fillText(text, 0, 0);
-  pen.restore();
+  pen.font = `400 ${LINK_PX / scale}px ${FACE}`;
+  for (const link of links) {
+    const bright = linkLit(link, lit);
+    const { source, target } = link;
+    if (typeof source === "string" || typeof target === "string") continue;
+    if (lit.hovered === null ? !link.directed : !bright) continue;
+    const [ax, ay, bx, by] = [source.x ?? 0, source.y ?? 0, target.x ?? 0, target.y ?? 0];
+    // The middle of what is to be seen of the link, between the rims of its nodes.
+    const length = Math.hypot(bx - ax, by - ay) || 1;
+    const share = (length + source.r - target.r) / 2 / length;
+    const x = ax + (bx - ax) * share + ((by - ay) * link.bend) / 2;
+    const y = ay + (by - ay) * share - ((bx - ax) * link.bend) / 2;
+    if (x < view.left || x > view.right || y < view.top || y > view.bottom) continue;
+    const text = bright && link.directed ? `${link.label} ${link.weight.toFixed(1)}` : link.label;
+    const width = widthOf(text, LINK_PX, pen, scale);
+    if (length - source.r - target.r < width + 14 / scale) continue;
+    let angle = Math.atan2(by - ay, bx - ax);
+    if (angle > Math.PI / 2) angle -= Math.PI;
+    if (angle < -Math.PI / 2) angle += Math.PI;
+    const half = (Math.abs(Math.cos(angle)) * width) / 2;
+    const rise = (Math.abs(Math.sin(angle)) * width) / 2 + LINK_PX / scale / 2;
+    const box = { left: x - half, right: x + half, top: y - rise, bottom: y + rise };
+    if (taken.some((other) => overlaps(box, other))) continue;
+    taken.push(box);
+    pen.save();
+    pen.translate(x, y);
+    pen.rotate(angle);
+    pen.lineWidth = 3.5 / scale;
+    pen.strokeStyle = lit.palette.page;
+    pen.strokeText(text, 0, 0);
+    pen.fillStyle = bright ? lit.palette.accent : lit.palette.quiet;
+    pen.fillText(text, 0, 0);
+    pen.restore();
+  }
 }

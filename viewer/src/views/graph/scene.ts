@@ -29,6 +29,8 @@ export interface SceneLink {
   derived: boolean;
   /** Drawn with an arrow; links between whole topics run both ways. */
   directed: boolean;
+  /** How far it bends, as a share of its length: several links between two nodes lie apart. */
+  bend: number;
 }
 
 export interface Scene {
@@ -68,7 +70,7 @@ export function topicsScene(broad: readonly Node[], edges: readonly NamedEdge[])
     } else {
       const { derived } = edge;
       const weight = edge.weight / 3;
-      const link = { id, source, target, label: "1 link", weight, derived, directed: false };
+      const link = { id, source, target, label: "1 link", weight, derived, directed: false, bend: 0 };
       sums.set(id, { link, count: 1 });
     }
   }
@@ -126,9 +128,26 @@ export function topicScene(
     const { source, target, relationship, weight, derived } = edge;
     const id = `${source} ${relationship} ${target}`;
     const label = relationship.replaceAll("_", " ");
-    links.push({ id, source, target, label, weight, derived, directed: true });
+    links.push({ id, source, target, label, weight, derived, directed: true, bend: 0 });
   }
+  bendApart(links);
   return { nodes: [...nodes.values()], links };
+}
+
+function bendApart(links: SceneLink[]): void {
+  const pairs = new Map<string, SceneLink[]>();
+  for (const link of links) {
+    const pair = [endId(link.source), endId(link.target)].sort().join(" ");
+    pairs.set(pair, [...(pairs.get(pair) ?? []), link]);
+  }
+  for (const group of pairs.values()) {
+    const first = group[0] && endId(group[0].source);
+    group.forEach((link, at) => {
+      // A bend is to the right of a link's own direction, so one that runs back needs the opposite.
+      const side = endId(link.source) === first ? 1 : -1;
+      link.bend = side * (at - (group.length - 1) / 2) * 0.22;
+    });
+  }
 }
 
 export const endId = (end: string | SceneNode) => (typeof end === "string" ? end : end.id);
