@@ -30,11 +30,34 @@ from neurigraph.vault.names import (
 
 ODD = st.lists(
     st.sampled_from(
-        [*'\\/:*?"<>|#^[].~ ', "..", "CON", "nul", "com¹", "LPT9", ".md", "_recall", "é", "e\u0301", "\u0301",
-         "\u200b", "\u200d", "\u202e", "\ud800", "\0", "\n", "\u2028", "😀", "東", "a", "b" * 60, "\u00a0"]
+        [
+            *'\\/:*?"<>|#^[].~ ',
+            "..",
+            "CON",
+            "nul",
+            "com¹",
+            "LPT9",
+            ".md",
+            "_recall",
+            "é",
+            "e\u0301",
+            "\u0301",
+            "\u200b",
+            "\u200d",
+            "\u202e",
+            "\ud800",
+            "\0",
+            "\n",
+            "\u2028",
+            "😀",
+            "東",
+            "a",
+            "b" * 60,
+            "\u00a0",
+        ]
     ),
     max_size=12,
-).map("".join)  # fmt: skip
+).map("".join)
 DEVICE = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])[ .]*(\..*)?\Z")
 
 
@@ -160,16 +183,33 @@ def test_conflict_copies_of_sync_tools_are_known(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["Diet 2.md", "Diet (1).md", "Diet-DESKTOP.md", "Resolving a conflict.md", "Conflict (1939-1945).md",
-     "conflicted copy.md", "Conflict from 1914.md"],
-)  # fmt: skip
+    [
+        "Diet 2.md",
+        "Diet (1).md",
+        "Diet-DESKTOP.md",
+        "Resolving a conflict.md",
+        "Conflict (1939-1945).md",
+        "conflicted copy.md",
+        "Conflict from 1914.md",
+    ],
+)
 def test_names_that_a_person_could_give_are_no_conflict_copies(name: str) -> None:
     assert not is_conflict_copy(name)
 
 
 def test_files_that_editors_make_for_a_moment_are_known() -> None:
-    for name in ("4913", "note.md~", ".note.md.swp", ".note.md.swx", ".#note.md", "#note.md#", "x.tmp",
-                 ".neurigraph-0123456789ab.tmp", "~$plan.docx", ".goutputstream-X1Y2Z3"):  # fmt: skip
+    for name in (
+        "4913",
+        "note.md~",
+        ".note.md.swp",
+        ".note.md.swx",
+        ".#note.md",
+        "#note.md#",
+        "x.tmp",
+        ".neurigraph-0123456789ab.tmp",
+        "~$plan.docx",
+        ".goutputstream-X1Y2Z3",
+    ):
         assert is_scratch(name), name
     for name in ("note.md", "49131.md", "C# notes.md", "swp.md", "# heading.md", "tmp"):
         assert not is_scratch(name), name

@@ -64,8 +64,23 @@ def everything(root: Path) -> dict[str, bytes]:
 
 
 ODD = st.text() | st.lists(
-    st.sampled_from(["\0", "\r", "\r\n", "\ud800", "\udfff", "\ufeff", "\u2060", "<%", "---\n", "é", "東", "x\n"])
-).map("".join)  # fmt: skip
+    st.sampled_from(
+        [
+            "\0",
+            "\r",
+            "\r\n",
+            "\ud800",
+            "\udfff",
+            "\ufeff",
+            "\u2060",
+            "<%",
+            "---\n",
+            "é",
+            "東",
+            "x\n",
+        ]
+    )
+).map("".join)
 
 
 @given(ODD)

@@ -58,10 +58,21 @@ def test_one_folder_can_be_looked_at_alone(tmp_path: Path) -> None:
 
 def test_what_is_no_memory_is_left_out(tmp_path: Path) -> None:
     put(
-        tmp_path, "_recall/m-1/transcript.md", "_inbox/x.md", ".trash/x.md", ".obsidian/x.md",
-        "Medical/.hidden/x.md", "Medical/.x.md", "Dashboards/x.md", "Meta/Templates/x.md",
-        "Medical/x.excalidraw.md", "Medical/Old/deep/x.md", "Medical/Older/x.md", "4913", "kept.md",
-    )  # fmt: skip
+        tmp_path,
+        "_recall/m-1/transcript.md",
+        "_inbox/x.md",
+        ".trash/x.md",
+        ".obsidian/x.md",
+        "Medical/.hidden/x.md",
+        "Medical/.x.md",
+        "Dashboards/x.md",
+        "Meta/Templates/x.md",
+        "Medical/x.excalidraw.md",
+        "Medical/Old/deep/x.md",
+        "Medical/Older/x.md",
+        "4913",
+        "kept.md",
+    )
     left_out = Exclusions(["dashboards/", "*.excalidraw.md", "Medical/Old"], ["Meta/Templates"])
     assert notes(tmp_path, left_out) == ["kept.md", "Medical/Older/x.md"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -18,10 +19,29 @@ from neurigraph.vault.turns import (
 )
 
 LINES = [
-    "User: hello", "Assistant: hi", "**User:** x", "## User · 2026-11-30T10:30:00", "## Assistant · gpt-5",
-    "```", "```python", "~~~", "````", "text.", "A sentence. Another one! And?", "", "", "Caroline: hey",
-    "Melanie: ho", "# Heading", "\t", "日本語。", "\r", "Note: x", "> ```", "x" * 300,
-]  # fmt: skip
+    "User: hello",
+    "Assistant: hi",
+    "**User:** x",
+    "## User · 2026-11-30T10:30:00",
+    "## Assistant · gpt-5",
+    "```",
+    "```python",
+    "~~~",
+    "````",
+    "text.",
+    "A sentence. Another one! And?",
+    "",
+    "",
+    "Caroline: hey",
+    "Melanie: ho",
+    "# Heading",
+    "\t",
+    "日本語。",
+    "\r",
+    "Note: x",
+    "> ```",
+    "x" * 300,
+]
 CONVERSATION = st.lists(st.sampled_from(LINES), max_size=40).map("\n".join)
 TEXT = CONVERSATION | st.text()
 
@@ -124,7 +144,10 @@ def test_a_chat_export_with_dates_before_names() -> None:
 
 
 def test_what_stands_in_a_code_fence_is_no_turn() -> None:
-    text = "User: see\n```\nUser: in code\n## User\n```\nAssistant: fine\n~~~yaml\nUser: x\n~~~\nUser: ok"
+    text = (
+        "User: see\n```\nUser: in code\n## User\n```\nAssistant: fine\n"
+        "~~~yaml\nUser: x\n~~~\nUser: ok"
+    )
     assert [s for s, _ in who(text)] == ["User", "Assistant", "User"]
 
 
@@ -187,7 +210,7 @@ def test_windows_of_three_turns_share_a_turn() -> None:
     windows = passages(text)
     starts = {t.start for t in split_turns(text)}
     assert all(start in starts for start, _ in windows)
-    for (_, end), (start, _) in zip(windows, windows[1:], strict=False):
+    for (_, end), (start, _) in pairwise(windows):
         assert start < end, "neighbours share a turn"
 
 
