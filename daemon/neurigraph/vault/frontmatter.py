@@ -23,6 +23,7 @@ _OPEN = re.compile(rf"---[ \t]*{_BREAK}")
 _CLOSE = re.compile(rf"(?<=[\n\r])---[ \t]*(?:{_BREAK}|\Z)")
 _KEY_LINE = re.compile(r"""(?:"[^"\n\r]+"|'[^'\n\r]+'|[^\s#\-\[{"'][^:\n\r]*?)[ \t]*:(?=\s|$)""")
 _PLAIN_LINE = re.compile(r"([A-Za-z_][\w\-]*):[ \t]+([^\r\n]+)")
+_BLANK_LINE = re.compile(rf"{_BREAK}[ \t]*{_BREAK}")
 _BOM = "\ufeff"
 
 
@@ -83,9 +84,13 @@ def read_note(raw: bytes) -> Note:
     text, problem = decode(raw)
     head = find_head(text)
     if head is None:
-        problem = problem or _never_closed(text)
-        data = _salvaged(text[:MAX_BLOCK]) if problem and _looks_closed_off(text) else {}
-        return Note(raw, data, text, problem, problem is None, 0)
+        if not _opens_with_key(text):
+            return Note(raw, {}, text, problem, problem is None, 0)
+        problem = (
+            problem or "its frontmatter is never closed: add a line --- below the last property"
+        )
+        top = _BLANK_LINE.split(text[:MAX_BLOCK], maxsplit=1)[0]
+        return Note(raw, _salvaged(top), text, problem, False, 0)
     block = text[head.start : head.end]
     try:
         parsed: Any
@@ -147,13 +152,7 @@ def dominant_break(raw: bytes) -> str:
     return "\r" if returns > feeds else "\n"
 
 
-def _never_closed(text: str) -> str | None:
-    if _looks_closed_off(text):
-        return "its frontmatter is never closed: add a line --- below the last property"
-    return None
-
-
-def _looks_closed_off(text: str) -> bool:
+def _opens_with_key(text: str) -> bool:
     opened = _OPEN.match(text)
     return opened is not None and _KEY_LINE.match(text, opened.end()) is not None
 

@@ -9,16 +9,18 @@ from urllib.parse import unquote
 
 from neurigraph.vault.markdown import Hidden
 
+# A link begins with a literal bracket, so that the search for one is quick; whether it is an
+# embed shows in the character before.
 _WIKI = (
-    r"(?P<embed>!?)\[\[(?P<target>[^\[\]|#\n\r]*)(?P<heading>#[^\[\]|\n\r]*)?"
+    r"\[(?P<target>[^\[\]|#\n\r]*)(?P<heading>#[^\[\]|\n\r]*)?"
     r"(?P<alias>\|(?:[^\[\]\n\r]|\](?!\])|\[(?!\[))*)?\]\]"
 )
 _MARKDOWN = (
-    r"(?P<image>!?)\[(?P<words>[^\[\]\n\r]*)\]\((?P<open><?)(?P<url>[^()<>\n\r#]*?\.md)"
+    r"(?P<words>[^\[\]\n\r]*)\]\((?P<open><?)(?P<url>[^()<>\n\r#]*?\.[mM][dD])"
     r"(?P<part>#[^()<>\n\r]*?)?(?P<close>>?)(?P<title>[ \t]+(?:\"[^\"\n\r]*\"|'[^'\n\r]*'))?\)"
 )
-WIKILINK = re.compile(_WIKI)
-_ANY_LINK = re.compile(f"{_WIKI}|{_MARKDOWN}", re.IGNORECASE)
+_WIKILINK = re.compile(rf"\[{_WIKI}")
+_ANY_LINK = re.compile(rf"\[(?:{_WIKI}|{_MARKDOWN})")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]*:|//", re.IGNORECASE)
 _WEIGHT = re.compile(r"\(([0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)\)\Z")
 _UNSAFE_TARGET = re.compile(r"[\[\]|#^\n\r]")
@@ -46,8 +48,10 @@ def wikilinks(body: str) -> list[Link]:
 
 def parse_link(value: str) -> Link | None:
     """The link that a property's value is, when it is wholly one wikilink, else None."""
-    match = WIKILINK.fullmatch(value.strip())
-    return _wiki(match) if match else None
+    value = value.strip()
+    embed = value.startswith("!")
+    match = _WIKILINK.fullmatch(value, 1 if embed else 0)
+    return _wiki(match, embed) if match else None
 
 
 def edge_alias(alias: str) -> tuple[str, float | None]:
@@ -113,23 +117,22 @@ def _links(text: str) -> Iterator[tuple[re.Match[str], Link]]:
         return
     hidden = Hidden(text)
     for match in _ANY_LINK.finditer(text):
-        if match.start() in hidden:
+        start = match.start()
+        if start in hidden:
             continue
+        embed = text[start - 1 : start] == "!"
         if match["target"] is not None:
-            yield match, _wiki(match)
+            yield match, _wiki(match, embed)
         elif not _SCHEME.match(match["url"]):
             heading = unquote((match["part"] or "")[1:])
-            target = unquote(match["url"])
-            yield match, Link(target, heading, match["words"], bool(match["image"]))
+            yield match, Link(unquote(match["url"]), heading, match["words"], embed)
 
 
-def _wiki(match: re.Match[str]) -> Link:
+def _wiki(match: re.Match[str], embed: bool) -> Link:
     target, heading, alias = match["target"], match["heading"] or "#", match["alias"]
     if alias is not None:
         target, heading = _bare(target), _bare(heading)
-    return Link(
-        target.strip(), heading[1:].strip(), (alias or "|")[1:].strip(), bool(match["embed"])
-    )
+    return Link(target.strip(), heading[1:].strip(), (alias or "|")[1:].strip(), embed)
 
 
 def _bare(text: str) -> str:

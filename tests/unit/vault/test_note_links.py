@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from neurigraph.errors import InvalidInput, NotWritable
+from neurigraph.model import Value
 from neurigraph.vault.note import (
     OWN_KEYS,
     Link,
@@ -299,3 +302,50 @@ def test_a_rename_there_and_back_gives_the_same_bytes(body: str, value: str, sty
         {"A": "Z", "A.md": "Z.md"}.get(link.target, link.target) for link in wikilinks(note.body)
     ]
     assert replace_links(there, {"Z": "A", "Z.md": "A.md"}.get) == raw
+
+
+STYLES = st.sampled_from(
+    [
+        "r:",
+        "r: '[[A]]'   # c",
+        "r: [[A|x (0.2)]]",
+        "r: ['[[A]]', [[B]], 'p: q']   # c",
+        "r: [\n  '[[A]]', # c\n  [[B]]\n  ]",
+        "r:\n- [[A]]   # c\n# about B\n- '[[B]]'\n-\n- {x: y}",
+        'r:   # edges\n    - "[[A]]"\n    -   [[B]]\n\n    - >-\n      [[C]]\n',
+        "r: |\n  [[A]]\n",
+        "# nothing",
+    ]
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    STYLES,
+    st.sampled_from(["", "a: 1\n", "# c\n", "a: |+\n  x\n\n"]),
+    st.sampled_from(["", "z: 1\n", "# c\nz: 1\n", "\n"]),
+    st.sampled_from("ABCD"),
+    st.sampled_from([None, "plain", "Name (0.7)"]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_an_edge_is_set_in_any_style_of_list(
+    style: str, above: str, below: str, target: str, alias: str | None, eol: str
+) -> None:
+    raw = f"---\n{above}{style}\n{below}---\nbody\n".replace("\n", eol).encode()
+    before = read_note(raw)
+    value = None if alias is None else f"[[{target}|{alias}]]"
+    new = set_edge(raw, "r", lambda seen: seen == target, value)
+    after = read_note(new)
+
+    def others(data: Mapping[str, Value]) -> list[object]:
+        held = data.get("r")
+        items = held if isinstance(held, list) else [held] if held else []
+        links = [(item, parse_link(item) if isinstance(item, str) else None) for item in items]
+        return [item for item, link in links if link is None or link.target != target]
+
+    assert others(after.data) == others(before.data)
+    ours = [edge for edge in edges_of(after.data) if edge.link.target == target]
+    assert [edge.link.alias for edge in ours] == ([] if alias is None else [alias])
+    assert {**after.data, "r": None} == {**before.data, "r": None}
+    assert after.body == before.body
+    assert set_edge(new, "r", lambda seen: seen == target, value) == new

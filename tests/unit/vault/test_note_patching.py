@@ -11,9 +11,11 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from neurigraph.errors import InvalidInput, NotWritable
+from neurigraph.vault.frontmatter import find_head
 from neurigraph.vault.note import read_note, section_text, sections, set_keys, set_section
 from neurigraph.vault.sections import contained, unix_lines
 from neurigraph.vault.yaml_scalars import as_text
+from neurigraph.vault.yaml_text import Properties
 
 TEXTS = st.one_of(
     st.sampled_from(
@@ -147,6 +149,23 @@ def notes(draw: st.DrawFn) -> bytes:
     return text.replace("\n", eol).encode()
 
 
+def around(raw: bytes, key: str) -> tuple[bytes, bytes]:
+    """The bytes above the line of a key and those from the line of the next key on."""
+    text = raw.decode().removeprefix("\ufeff")
+    head = find_head(text)
+    assert head is not None
+    starts = [
+        (name, head.start + node.start_mark.index)
+        for name, node, _ in Properties(text[head.start : head.end]).pairs()
+    ]
+    index = [name for name, _ in starts].index(key)
+    at = starts[index][1]
+    above = text[: 1 + max(text.rfind("\n", 0, at), text.rfind("\r", 0, at))]
+    if index + 1 == len(starts):
+        return above.encode(), text[head.body_start :].encode()
+    return above.encode(), text[starts[index + 1][1] :].encode()
+
+
 def assert_patched(raw: bytes, key: str, value: object) -> None:
     before = read_note(raw)
     assume(before.writable)
@@ -157,6 +176,8 @@ def assert_patched(raw: bytes, key: str, value: object) -> None:
     assert {**after.data, key: None} == {**before.data, key: None}
     assert list(after.data) == [*before.data, *([] if key in before.data else [key])]
     assert after.body == before.body
+    if key in before.data:
+        assert around(new, key) == around(raw, key)
     assert new.startswith(b"\xef\xbb\xbf") == raw.startswith(b"\xef\xbb\xbf")
     for comment in (b"# a comment", b"# end"):
         assert new.count(comment) == raw.count(comment)
