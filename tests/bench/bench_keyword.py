@@ -30,8 +30,8 @@ class Prose:
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
-        syllables = "ba ce di fo gu ka le mi no pu ra se ti vo zu an en in on un st er".split()
-        words = {"".join(self._chance.choices(syllables, k=1 + i % 5)) for i in range(60_000)}
+        parts = [a + b for a in "bcdfgklmnprstvz" for b in "aeiou"]
+        words = {"".join(self._chance.choices(parts, k=1 + i % 5)) for i in range(60_000)}
         self.words = ["the", "and", "to", "of", "in", "is", "that", "for", "it", *sorted(words)]
         self._weights = [0.0]
         for i in range(len(self.words)):
@@ -169,7 +169,9 @@ def whole(prose: Prose, folder: Path, notes: int, transcripts: int) -> None:
     many = [Document(f"m-{i}", "3", title="new", body=prose.text(NOTE_BYTES)) for i in range(100)]
     print(f"100 updates in one commit   {wall(lambda: index.apply(many, [])):7.2f} ms")
     best = [m.id for m in index.search(questions[0], 60).best]
-    print(f"marks in 60 candidates      {wall(lambda: index.marks(best, questions[0].terms)):7.2f} ms")
+    print(
+        f"marks in 60 candidates      {wall(lambda: index.marks(best, questions[0].terms)):7.2f} ms"
+    )
     longest = [f"t-{i}" for i in range(min(60, transcripts))]
     taken = wall(lambda: index.marks(longest, questions[0].terms))
     print(f"marks in {len(longest)} long transcripts {taken:7.2f} ms")

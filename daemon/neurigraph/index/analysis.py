@@ -249,13 +249,14 @@ class _Codes(dict[bytes, int]):
 
 
 class Vocabulary:
-    """Numbers terms from 0 as they are met. It only grows: use a new one when `size` is large.
+    """Numbers terms (`terms`, in UTF-8) from 0 as they are met. It only grows: use a new one when
+    `size` is large.
 
     Not for use by two threads at once.
     """
 
     def __init__(self) -> None:
-        self.terms: list[str] = []
+        self.terms: list[bytes] = []
         self._ids: dict[str, int] = {}
         self._codes = _Codes(self)
         self._special: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = []
@@ -270,7 +271,7 @@ class Vocabulary:
         found = self._ids.get(term)
         if found is None:
             found = self._ids[term] = len(self.terms)
-            self.terms.append(term)
+            self.terms.append(term.encode("utf-8", "surrogatepass"))
         return found
 
     def _code(self, raw: bytes) -> int:

@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from whoosh.filedb.filestore import FileStorage
 from whoosh.index import TOC
 from whoosh.util.filelock import FileLock
 
@@ -38,6 +37,7 @@ from neurigraph.index.whoosh_codec import (
     ArrayIndex,
     ArrayReader,
     ArraySegment,
+    ArrayStorage,
     SegmentData,
     open_segment,
     schema,
@@ -457,7 +457,7 @@ _UNREADABLE: tuple[type[Exception], ...] = (
 
 
 def _open(folder: Path) -> ArrayIndex:
-    storage = FileStorage(str(folder))
+    storage = ArrayStorage(str(folder))
     name = f"v{VERSION}"
     for path in folder.glob(".*.arrays"):  # a merge that was cut off
         path.unlink()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,15 +145,16 @@ class Collector:
         documents = len(self._ids)
         ids = _join(self._terms, np.int32)
         cells = _join(self._cells, np.int32)
-        used = np.unique(ids)
-        names = [self._vocabulary.terms[i].encode("utf-8", "surrogatepass") for i in used.tolist()]
-        order = sorted(range(len(names)), key=names.__getitem__)
-        rank = np.zeros(len(self._vocabulary.terms), np.int64)
-        rank[used[order]] = np.arange(len(names))
+        names = self._vocabulary.terms
+        met = np.zeros(len(names), bool)
+        met[ids] = True
+        order = sorted(np.flatnonzero(met).tolist(), key=names.__getitem__)
+        rank = np.zeros(len(names), np.int64)
+        rank[order] = np.arange(len(order))
         fields = len(FIELDS)
         doc, field = np.divmod(cells, fields)
         lengths = np.bincount(field * documents + doc, minlength=fields * documents)
-        full = (field.astype(np.int64) * len(names) + rank[ids]) * documents + doc
+        full = (field.astype(np.int64) * len(order) + rank[ids]) * documents + doc
         keys, ends, docs, counts = _count(full, documents)
         return Block(
             self._ids,
@@ -163,7 +165,7 @@ class Collector:
             docs,
             counts,
             lengths.astype(np.uint32).reshape(fields, documents),
-            rank[_join(self._words, np.int32)].astype(_narrow(len(names))),
+            rank.astype(_narrow(len(order)))[_join(self._words, np.int32)],
             np.cumsum(_join(self._ends, np.int64)),
             _join(self._gaps, np.uint8),
             np.cumsum(_join(self._gap_ends, np.int64)),
@@ -175,7 +177,9 @@ def merge(blocks: Sequence[Block], alive: Sequence[NDArray[np.bool_]]) -> Block:
     kept = [_alive_postings(b, a) for b, a in zip(blocks, alive, strict=True)]
     union: set[bytes] = set()
     for block, (_, rank, _, _) in zip(blocks, kept, strict=True):
-        union.update(block.terms[i] for i in np.unique(rank).tolist())
+        met = np.zeros(len(block.terms), bool)
+        met[rank] = True
+        union.update(compress(block.terms, met.tolist()))
     terms = sorted(union)
     place = {term: i for i, term in enumerate(terms)}
     documents = sum(int(a.sum()) for a in alive)

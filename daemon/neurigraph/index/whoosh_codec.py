@@ -25,6 +25,7 @@ from whoosh.analysis.analyzers import Analyzer
 from whoosh.codec import base
 from whoosh.codec.whoosh3 import W3Segment
 from whoosh.fields import STORED, FieldType, Schema
+from whoosh.filedb.filestore import FileStorage, RamStorage
 from whoosh.formats import Frequency
 from whoosh.index import TOC, FileIndex
 from whoosh.matching.mcore import ListMatcher
@@ -495,6 +496,14 @@ class _Renamed:
 
     def rename_file(self, old: str, new: str, safe: bool = False) -> None:
         self.held = old
+
+
+class ArrayStorage(FileStorage):
+    """A folder of files. Nothing of ours is ever too large for memory, so there is no folder
+    for Whoosh's temporary files."""
+
+    def temp_storage(self, name: str | None = None) -> RamStorage:
+        return RamStorage()
 
 
 class ArrayIndex(FileIndex):

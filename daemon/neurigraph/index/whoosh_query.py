@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from math import log
+from operator import or_
 from typing import Any, Literal
 
 import numpy as np
@@ -83,6 +84,7 @@ class ArraySearcher(Searcher):
     def __init__(self, reader: Any, **kwargs: Any) -> None:
         super().__init__(reader, **kwargs)
         self.leaves: list[ArrayReader] = [leaf for leaf, _ in reader.leaf_readers()]
+        self._norms: dict[Part, list[Floats]] = {}
 
     @cached_property
     def alive(self) -> list[NDArray[np.bool_]]:
@@ -126,7 +128,7 @@ class ArraySearcher(Searcher):
                 hits, found = hits[keep], found[keep]
             top += zip((-found).tolist(), [number] * len(hits), hits.tolist(), strict=True)
         top.sort()
-        return total, self._report(top[:limit], held, len(terms), report)
+        return total, self._report(top[:limit], held, report)
 
     def _score(
         self,
@@ -138,11 +140,7 @@ class ArraySearcher(Searcher):
     ) -> None:
         fields = [(FIELDS.index(name), weight) for name, weight in part.fields]
         documents = self.doc_count_all()
-        lengths = [sum((d.lengths[f] * w for f, w in fields), np.zeros(1)) for d in data]
-        average = sum(float(x.sum()) for x in lengths) / (documents or 1) or 1.0
-        norms = [
-            part.k1 * ((1 - part.b) + part.b * rounded(length) / average) for length in lengths
-        ]
+        norms = self._norms.get(part) or self._norms.setdefault(part, self._norm(fields, part))
         for i, weight in enumerate(weights):
             counted = [_count(h, i, fields, d.doc_count) for h, d in zip(held, data, strict=True)]
             frequency = sum(len(docs) for docs, _ in counted)
@@ -152,6 +150,14 @@ class ArraySearcher(Searcher):
             for (docs, count), norm, score in zip(counted, norms, scores, strict=True):
                 if len(docs):
                     score[docs] += factor * count / (count + norm[docs])
+
+    def _norm(self, fields: Sequence[tuple[int, float]], part: Part) -> list[Floats]:
+        """What BM25 adds to the occurrences in each document, by its length."""
+        lengths = [
+            sum((leaf.data.lengths[f] * w for f, w in fields), np.zeros(1)) for leaf in self.leaves
+        ]
+        average = sum(float(x.sum()) for x in lengths) / (self.doc_count_all() or 1) or 1.0
+        return [part.k1 * ((1 - part.b) + part.b * rounded(length) / average) for length in lengths]
 
     def _mask(self, number: int, query: Query, allow: Collection[str] | None) -> NDArray[np.bool_]:
         data = self.leaves[number].data
@@ -183,25 +189,30 @@ class ArraySearcher(Searcher):
         self,
         top: Sequence[tuple[float, int, int]],
         held: Sequence[_Postings],
-        terms: int,
         report: Sequence[str],
     ) -> list[Found]:
-        masks: dict[tuple[int, int], dict[int, int]] = {}
+        masks: dict[int, dict[int, dict[int, int]]] = {}
         for number in {n for _, n, _ in top}:
             docs = np.array(sorted(d for _, n, d in top if n == number), np.int32)
+            by_field: dict[int, list[int]] = {}
             for (i, field), (having, _) in held[number].items():
                 at = np.searchsorted(having, docs)
                 at[at == len(having)] = 0
-                for doc in docs[having[at] == docs].tolist():
-                    mask = masks.setdefault((number, doc), {})
-                    mask[field] = mask.get(field, 0) | 1 << i
+                mask = by_field.setdefault(field, [0] * len(docs))
+                for place in np.flatnonzero(having[at] == docs).tolist():
+                    mask[place] |= 1 << i
+            masks[number] = {
+                doc: {field: mask[place] for field, mask in by_field.items()}
+                for place, doc in enumerate(docs.tolist())
+            }
+        wanted = [(name, FIELDS.index(name)) for name in report]
         return [
             Found(
                 number,
                 doc,
                 -score,
-                _any(masks.get((number, doc), {}).values()),
-                {f: masks.get((number, doc), {}).get(FIELDS.index(f), 0) for f in report},
+                reduce(or_, masks[number][doc].values(), 0),
+                {name: masks[number][doc].get(field, 0) for name, field in wanted},
             )
             for score, number, doc in top
         ]
@@ -241,13 +252,6 @@ def _count(
         dense[docs] += counts * weight
     at = np.flatnonzero(dense).astype(np.int32)
     return at, dense[at]
-
-
-def _any(masks: Iterable[int]) -> int:
-    whole = 0
-    for mask in masks:
-        whole |= mask
-    return whole
 
 
 def open_searcher(schema: Schema, readers: Sequence[ArrayReader], generation: int) -> ArraySearcher:
