@@ -103,9 +103,11 @@ def _cut(text: str, max_bytes: int) -> str:
 
 def safe_file_name(text: str, *, max_bytes: int = NAME_BYTES) -> str:
     """`safe_name` for a file from elsewhere: only the last part of a path, its ending kept."""
-    name = re.split(r"[\\/]", text.rstrip("\\/"))[-1]
-    stem, ending = _split_ending(safe_name(name, max_bytes=4096))
-    return safe_name(safe_name(stem, max_bytes=max_bytes - len(ending.encode())) + ending)
+    name = safe_name(re.split(r"[\\/]", text.rstrip("\\/"))[-1], max_bytes=4096)
+    if len(name.encode("utf-8")) <= max_bytes:
+        return name
+    stem, ending = _split_ending(name)
+    return _ends(_cut(stem, max_bytes - len(ending.encode("utf-8")))) + ending
 
 
 def memory_file_name(created: datetime, title: str, taken: Callable[[str], bool]) -> str:

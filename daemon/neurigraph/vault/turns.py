@@ -149,8 +149,9 @@ def _by_heading(text: str) -> list[_Head]:
     # a heading within an answer is no turn: turns share the level of the first, and its dots
     level, dotted, first = found[0]
     same = [h for depth, dots, h in found if depth == level and (dots or not dotted)]
-    weak = first.speaker.casefold() in _WEAK and not dotted
-    return [] if weak and len(same) < 2 else same
+    several = len({head.speaker.casefold() for head in same}) > 1
+    at_the_top = first.speaker.casefold() not in _WEAK and not text[: first.start].strip()
+    return same if dotted or several or at_the_top else []
 
 
 def _by_label(text: str) -> list[_Head]:
@@ -173,9 +174,11 @@ def _by_label(text: str) -> list[_Head]:
         return roles
     counts = Counter(head.speaker for _, known, head in found if not known)
     speakers = {name for name, count in counts.items() if count > 1}
-    if len(speakers) < 2:
+    named = [head for _, _, head in found if head.speaker in speakers]
+    # a document repeats its labels under its headings; a conversation has few headings
+    if len(speakers) < 2 or len(named) <= 3 * len(_HEADING.findall(text)):
         return []
-    return [head for _, _, head in found if head.speaker in speakers]
+    return named
 
 
 def _may_be_name(name: str) -> bool:
@@ -320,12 +323,14 @@ def passages(
     """Windows for searching: about three turns or `max_chars` characters each.
 
     Neighbours share `overlap` turns where that fits; windows of very short turns (under
-    `few_chars` in all) take more of them; a long turn is cut at paragraphs or sentences. Every
-    character is in at least one window.
+    `few_chars` in all) take more of them; a long turn is cut at paragraphs or sentences. Text
+    without speakers is filled into windows as it comes, and they share nothing. Every character
+    is in at least one window.
     """
-    units: list[Span] = []
-    for turn in split_turns(text):
-        units += _cut_long(text, turn.start, turn.end, max_chars)
+    said = split_turns(text)
+    if not any(turn.speaker for turn in said):
+        overlap, few_chars = 0, max_chars
+    units = [cut for turn in said for cut in _cut_long(text, turn.start, turn.end, max_chars)]
     windows: list[Span] = []
     first, covered = 0, 0
     while covered < len(units):
@@ -341,7 +346,7 @@ def passages(
             continue
         windows.append(Span(start, units[last - 1].end))
         covered = last
-        first = max(last - overlap, first + 1) if last < len(units) else last
+        first = max(last - overlap, first + 1)
     return windows
 
 
