@@ -46,7 +46,7 @@ from neurigraph.views import OLDEST, PERSON, Reader, Views, counts
 log = logging.getLogger(__name__)
 
 State = Literal["starting", "indexing", "ready", "failed"]
-Sort = Literal["date", "access", "temperature"]
+Sort = Literal["date", "access", "temperature", "title", "topic", "keywords"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +318,16 @@ class Memory:
         fitting.sort(key=self._sort_key(sort), reverse=descending)
         return self._chunks(page.cut(fitting)), len(fitting)
 
-    def _sort_key(self, sort: Sort) -> Callable[[Record], datetime | tuple[int, datetime]]:
+    def _sort_key(
+        self, sort: Sort
+    ) -> Callable[[Record], datetime | tuple[int, datetime] | tuple[str, ...]]:
+        if sort == "title":
+            return lambda r: (r.title.casefold(),)
+        if sort == "topic":
+            names_of = self._store.library.names_of
+            return lambda r: tuple(name.casefold() for name in names_of(r))
+        if sort == "keywords":
+            return lambda r: tuple(word.casefold() for word in r.keywords)
         if sort == "access":
             return lambda r: self._views.last_accessed(r) or OLDEST
         if sort == "temperature":

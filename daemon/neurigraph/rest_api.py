@@ -6,7 +6,7 @@ import json
 import mimetypes
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -43,7 +43,7 @@ from neurigraph.errors import (
     VaultUnavailable,
     VersionRequired,
 )
-from neurigraph.memory import Filter, Memory, Page, check_limit
+from neurigraph.memory import Filter, Memory, Page, Sort, check_limit
 from neurigraph.model import Conversation, Kind
 
 STATUSES: dict[type[NeurigraphError], int] = {
@@ -378,8 +378,8 @@ async def list_memories(request: Request) -> Response:
     memory, page = memory_of(request), page_of(request)
     query = request.query_params
     sort = query.get("sort", "date")
-    if sort not in ("date", "access", "temperature"):
-        raise InvalidInput("sort", "must be date, access or temperature")
+    if sort not in get_args(Sort):
+        raise InvalidInput("sort", f"must be one of {', '.join(get_args(Sort))}")
     order = query.get("order", "desc")
     if order not in ("asc", "desc"):
         raise InvalidInput("order", "must be asc or desc")
