@@ -81,6 +81,8 @@ def fitness(sentence: Sentence, first: int, last: int) -> float:
         return 0.0
     if text.endswith((":", "：", "…")):
         return 0.05
+    if not sentence.whole and sentence.kind == "item" and sentence.words < 4:
+        return 0.0
     fit = 1.0
     if not sentence.whole:
         fit *= 0.35 if sentence.kind == "item" else 0.25

@@ -10,8 +10,17 @@ from neurigraph.summarize.cues import is_request, open_questions_in
 from neurigraph.summarize.draft import Draft
 from neurigraph.summarize.keywords import better_keywords, quick_keywords
 from neurigraph.summarize.languages import CJK, GREETING, POLITE
-from neurigraph.summarize.prose import WORD, Sentence, clip, ends, sentences_of
+from neurigraph.summarize.prose import (
+    WORD,
+    Sentence,
+    clip,
+    ends,
+    plain,
+    sentences_of,
+    without_asides,
+)
 from neurigraph.summarize.ranking import Ranking
+from neurigraph.vault.turns import role_of
 
 SOURCE = "extractive"
 UNTITLED = "Untitled conversation"
@@ -31,7 +40,7 @@ def extractive(transcript: str, *, keywords_quick: bool = False) -> Draft:
     Never fails, reads no file but yake's own, fetches nothing. `keywords_quick` leaves yake out,
     which saves its import and about 0.2 s; 190 KB then take less than 100 ms.
     """
-    transcript = unicodedata.normalize("NFC", transcript)
+    transcript = without_asides(unicodedata.normalize("NFC", transcript))
     sentences, language = sentences_of(transcript)
     ranking = Ranking(sentences, language)
     telling = ranking.best(_TELLING_TEXT)
@@ -41,7 +50,10 @@ def extractive(transcript: str, *, keywords_quick: bool = False) -> Draft:
         best = "\n".join(sentence.text for sentence in ranking.best(_BEST_TEXT))
         keywords = better_keywords(telling, best, language)
     return Draft(
-        title=_title(ranking, language) or _first_words(transcript) or UNTITLED,
+        title=_heading(transcript)
+        or _title(ranking, language)
+        or _first_words(transcript)
+        or UNTITLED,
         summary=_paragraphs(ranking.choose()) or (NO_PROSE if transcript.strip() else ""),
         keywords=keywords,
         decisions=_listed(ranking.decisions),
@@ -69,6 +81,21 @@ def _paragraphs(chosen: Sequence[Sentence]) -> str:
 
 def _listed(sentences: Sequence[Sentence]) -> str:
     return "\n".join(dict.fromkeys(f"- {sentence.text}" for sentence in sentences))
+
+
+_HEADING = re.compile(r"\s*#{1,2}[ \t]+([^\n]{3,200})")
+_NO_TITLE = re.compile(
+    r"(?:new |untitled |the |my )?(?:chat|conversation|transcript|untitled|log)$"
+)
+
+
+def _heading(transcript: str) -> str:
+    """The heading that a text begins with, when it names a matter and not a speaker."""
+    found = _HEADING.match(transcript)
+    if found is None or " · " in found[1] or role_of(found[1]) != "other":
+        return ""
+    text = plain(found[1]).strip("# ")
+    return "" if _NO_TITLE.match(text.lower()) else clip(text, _TITLE_AT_MOST)
 
 
 def _title(ranking: Ranking, language: str) -> str:

@@ -62,6 +62,32 @@ def sentences_of(transcript: str) -> tuple[list[Sentence], str]:
     return found, language
 
 
+_FRONTMATTER = re.compile(r"\s*---\n(?:[\w\s-]+:|\s|- |#)[^\0]{0,8000}?\n---[ \t]*(?:\n|$)")
+_COMMENTS = (("%%", "%%"), ("<!--", "-->"))
+
+
+def without_asides(text: str) -> str:
+    """A text without the properties at its head and without comments, which are no prose."""
+    if text.lstrip()[:4] == "---\n":
+        text = _FRONTMATTER.sub("", text, count=1) if _FRONTMATTER.match(text) else text
+    for begins, ends_with in _COMMENTS:
+        text = _without(text, begins, ends_with)
+    return text
+
+
+def _without(text: str, begins: str, ends_with: str) -> str:
+    """A text without what stands between two signs; linear, which no pattern would be."""
+    kept: list[str] = []
+    at = 0
+    while (start := text.find(begins, at)) >= 0:
+        end = text.find(ends_with, start + len(begins))
+        if end < 0:
+            break
+        kept.append(text[at:start])
+        at = end + len(ends_with)
+    return "".join(kept) + text[at:] if kept else text
+
+
 def length(text: str) -> int:
     """Words in a text; where words are not set apart, two characters count as one."""
     if text.isascii():
@@ -201,7 +227,7 @@ _IMAGE = re.compile(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,500}\)|!\[\[[^\]\n]{0,200}\]
 _LINK = re.compile(r"\[([^\]\n]{1,200})\]\([^)\n]{0,500}\)")
 _WIKILINK = re.compile(r"\[\[(?:[^\]|\n]{1,200}\|)?([^\]|\n]{1,200})\]\]")
 _URL = re.compile(r"<?(?:https?://|www\.)([\w\-.]+)[^\s<>）」]*")
-_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|<!--.{0,300}?-->")
+_TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
 _REFERENCE = re.compile(r"\[(?:\d{1,3}|\^[\w-]{1,30})\]|【[^】]{0,40}】")
 _STRONG = re.compile(r"(\*\*|__|~~|==)(?=\S)(.{1,400}?)(?<=\S)\1")
 _ITALIC = re.compile(r"(?<![\w*])([*_])(?=[^\s*_])([^*_\n]{1,300}?)(?<=[^\s*_])\1(?![\w*])")
@@ -230,7 +256,7 @@ def plain(text: str) -> str:
 
 _BREAK = re.compile(
     r"[。！？｡][」』）\"”]*|[!?](?=[\u3040-\u9fff])"
-    r"|[.!?…؟।]+[\"'”’»)\]]*(?=\s+[\"'“«„(\[]?[^\W\d_a-zа-яß]|\s+\d|$)"
+    r"|(?<![.!?…؟।])[.!?…؟।]+[\"'”’»)\]]*(?=\s+[\"'“«„(\[]?[^\W\d_a-zа-яß]|\s+\d|$)"
 )
 _LAST_WORD = re.compile(r"[^\s(\[\"“„«]{1,12}$")
 
@@ -273,7 +299,7 @@ def _sentences(text: str, language: str) -> Iterator[tuple[str, bool, Kind]]:
 
 def tidy(sentence: str) -> str:
     """A sentence without the greeting or interjection before it, begun with a capital."""
-    sentence = sentence.strip(" \t-–—•*·")
+    sentence = sentence.strip(" \t-–—•*·_")
     stripped = GREETING.sub("", sentence)
     stripped = INTERJECTION.sub("", stripped)
     if stripped[:1].islower() and (stripped != sentence or sentence.find(" ") > 0):

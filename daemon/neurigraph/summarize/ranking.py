@@ -11,6 +11,8 @@ from neurigraph.summarize.cues import decisions_in, fitness, is_question, is_req
 from neurigraph.summarize.languages import CJK, DULL, GREETING, stop_words
 from neurigraph.summarize.prose import WORD, Sentence, in_order
 
+_MOST_FRAGMENTS = 5
+
 
 class Ranking:
     """The sentences of one conversation with what each is worth. `first` is the turn in which
@@ -99,6 +101,7 @@ class _Choice:
     def __init__(self, sentences: Sequence[Sentence], terms: Sequence[frozenset[str]]) -> None:
         self.taken: list[int] = []
         self.words = 0
+        self._fragments = 0
         self.per_turn: Counter[int] = Counter()
         self._sentences, self._terms = sentences, terms
 
@@ -106,6 +109,11 @@ class _Choice:
         sentence = self._sentences[at]
         if at in self.taken or self.words + sentence.words > budget or self._repeats(at):
             return
+        if not sentence.whole:
+            # a list of keywords is no prose, however telling each of them is
+            if self._fragments == _MOST_FRAGMENTS:
+                return
+            self._fragments += 1
         self.taken.append(at)
         self.words += sentence.words
         self.per_turn[sentence.turn] += 1

@@ -222,3 +222,43 @@ def test_any_text_gives_a_draft(text: str) -> None:
     assert len(draft.title) <= 80
     assert "\n" not in draft.title
     assert len(draft.keywords) <= 30
+
+
+def test_properties_and_comments_of_a_note_are_no_prose() -> None:
+    draft = extractive(
+        "---\npublish: true\naliases:\n  - Bread\n---\n# Sourdough for beginners\n\n%% do not edit\n"
+        "this %%\n\nA starter needs a week of daily feeding. <!-- hidden words -->\n\n"
+        "Bake the loaf in a hot pot with the lid on for 25 minutes.\n"
+    )
+    assert draft.title == "Sourdough for beginners"
+    assert draft.summary.startswith("A starter needs a week of daily feeding.")
+    assert not re.search("publish|edit|hidden", draft.summary)
+
+
+def test_a_heading_before_the_turns_is_the_title() -> None:
+    turns = "## User\n\nHow do I prune an apple tree in winter?\n\n## Assistant\n\nWith care.\n"
+    assert extractive(f"# Apple trees\n\n{turns}").title == "Apple trees"
+    for transcript in (f"# New chat\n\n{turns}", turns):
+        assert extractive(transcript).title == "How do I prune an apple tree in winter?"
+
+
+def test_a_long_list_of_names_is_not_poured_into_the_summary() -> None:
+    names = "\n".join(f"- plugin number{at}/obsidian-tool{at} helper" for at in range(80))
+    draft = extractive(f"These plugins have tests that are worth a look.\n\n{names}\n")
+    assert draft.summary.startswith("These plugins have tests")
+    assert length(draft.summary) < 40
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(".", "<!-- ", "%% a ", "**", "**a", "[[", "[a](", "- ", "`", "```\n", "| a ", "a."),
+        *("a. ", "_a", "<a", "![", "http://", "> ", "# \n", "User:\n", "a\u0301", "。", "( "),
+        *("'s ", "---\n", "==a", "\u200d"),
+    ],
+)
+def test_no_text_takes_long_however_odd(piece: str) -> None:
+    transcript = piece * (300_000 // len(piece))
+    began = time.process_time()
+    extractive(transcript, keywords_quick=True)
+    assert time.process_time() - began < 2
