@@ -139,17 +139,19 @@ class Exclusions:
 
     def covers(self, rel_path: str) -> bool:
         """Whether this file or folder, or one that it is in, is left out."""
-        if rel_path.startswith(".") or "/." in rel_path:
+        end = rel_path.find("/")
+        while end >= 0:
+            if self.names(rel_path[:end]):
+                return True
+            end = rel_path.find("/", end + 1)
+        return self.names(rel_path)
+
+    def names(self, rel_path: str) -> bool:
+        """Whether it is this very file or folder that is left out, not one that it is in."""
+        if rel_path.startswith(".", rel_path.rfind("/") + 1):
             return True
         path = nfc(rel_path).casefold()
-        end = path.find("/")
-        while True:
-            place = path if end < 0 else path[:end]
-            if place in self._places or (self._globs and self._globs.match(place)):
-                return True
-            if end < 0:
-                return False
-            end = path.find("/", end + 1)
+        return path in self._places or (self._globs is not None and bool(self._globs.match(path)))
 
 
 _OFFLINE = 0x1000 | 0x40000 | 0x400000
@@ -240,16 +242,16 @@ def _look_into(
         try:
             if name.startswith("."):
                 hidden = placeholder_of(name) or ""
-                if hidden.lower().endswith(".md") and not exclusions.covers(prefix + hidden):
+                if hidden.lower().endswith(".md") and not exclusions.names(prefix + hidden):
                     yield Unreadable(prefix + hidden, _IN_CLOUD)
                 continue
             if entry.is_symlink():
-                if not exclusions.covers(path):
+                if not exclusions.names(path):
                     yield from _link(real, path, is_note)
                 continue
             if not is_note and not entry.is_dir(follow_symlinks=False):
                 continue
-            if exclusions.covers(path) or is_scratch(name):
+            if exclusions.names(path) or is_scratch(name):
                 continue
             if not name.isascii() and not _is_text(name):
                 yield Unreadable(
