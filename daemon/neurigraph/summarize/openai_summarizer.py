@@ -41,7 +41,7 @@ class OpenAISummarizer:
     @property
     def source(self) -> str:
         """`openai:` and the model's name; `openai` alone while none is known."""
-        return f"openai:{self._model}" if self._model else "openai"
+        return _source(self._model)
 
     @property
     def local(self) -> bool:
@@ -68,12 +68,16 @@ class OpenAISummarizer:
             return Reader(server.source, server.ask).read(transcript)
 
 
+def _source(model: str) -> str:
+    return f"openai:{'-'.join(model.split())}" if model else "openai"
+
+
 class _Server:
     def __init__(self, client: httpx.Client, url: str, model: str, timeout: float) -> None:
         self._client, self._url, self._timeout = client, url, timeout
         self._form = 0
         self._model = model or self._first_model()
-        self.source = f"openai:{self._model}"
+        self.source = _source(self._model)
 
     def _first_model(self) -> str:
         self.source = "openai"

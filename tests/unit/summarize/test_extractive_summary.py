@@ -226,8 +226,8 @@ def test_any_text_gives_a_draft(text: str) -> None:
 
 def test_properties_and_comments_of_a_note_are_no_prose() -> None:
     draft = extractive(
-        "---\npublish: true\naliases:\n  - Bread\n---\n# Sourdough for beginners\n\n%% do not edit\n"
-        "this %%\n\nA starter needs a week of daily feeding. <!-- hidden words -->\n\n"
+        "---\npublish: true\naliases:\n  - Bread\n---\n# Sourdough for beginners\n\n%% do not"
+        " edit this %%\n\nA starter needs a week of daily feeding. <!-- hidden words -->\n\n"
         "Bake the loaf in a hot pot with the lid on for 25 minutes.\n"
     )
     assert draft.title == "Sourdough for beginners"
