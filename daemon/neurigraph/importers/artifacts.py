@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
-import unicodedata
 from pathlib import PurePosixPath
 
 from neurigraph.importers.source import Bounds
 from neurigraph.model import NewArtifact
-
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\\/:*?"<>|#^\[\]]')
-_DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+from neurigraph.vault.names import numbered, safe_file_name, same_name
 
 _BY_TYPE = {
     "image/png": ".png",
@@ -60,17 +56,16 @@ class Artifacts:
 
     def add(self, name: str, data: bytes, mime: str = "") -> str:
         """Keep a file; the answer is its name here, or nothing when it was left out."""
-        name = safe_name(_with_ending(name, data, mime))
+        name = safe = safe_file_name(_with_ending(name, data, mime))
         if not self.room_for(len(data)):
             self.left_out.append(name)
             return ""
-        stem, ending = _parts(name)
         number = 1
         while (known := self._same(name)) is not None:
             if self._found[known] == data:
                 return known
             number += 1
-            name = f"{stem} {number}{ending}"
+            name = numbered(safe, number)
         self._found[name] = data
         self._total += len(data)
         return name
@@ -87,23 +82,11 @@ class Artifacts:
             return ""
 
     def _same(self, name: str) -> str | None:
-        folded = name.casefold()
-        return next((known for known in self._found if known.casefold() == folded), None)
+        return next((known for known in self._found if same_name(known, name)), None)
 
     def all(self) -> tuple[NewArtifact, ...]:
         """The files, in the order they came."""
         return tuple(NewArtifact(name, data) for name, data in self._found.items())
-
-
-def safe_name(name: str) -> str:
-    """The last part of a path as a file name for every system, at most 120 bytes."""
-    last = re.split(r"[\\/]", unicodedata.normalize("NFC", name).rstrip("\\/"))[-1]
-    last = _UNSAFE.sub("_", last).strip(" .")
-    if not last or _DEVICES.fullmatch(last):
-        last = f"_{last}" if last else "file"
-    stem, ending = _parts(last)
-    room = 120 - len(ending.encode())
-    return stem.encode()[:room].decode("utf-8", "ignore").rstrip(" .") + ending
 
 
 def _parts(name: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import BinaryIO
@@ -14,7 +14,7 @@ from neurigraph.clock import from_note_date
 from neurigraph.importers.fields import clean, title
 from neurigraph.importers.source import Failed, Reading
 from neurigraph.model import Conversation, Value
-from neurigraph.vault.note import read_note
+from neurigraph.vault.note import names, read_note, text
 
 _HEADING = re.compile(r"^# +(\S.*?)[ #]*$", re.MULTILINE)
 _DATE = re.compile(r"(?<!\d)(\d{4}-\d\d-\d\d)(?!\d)")
@@ -37,7 +37,7 @@ def read(stream: BinaryIO, reading: Reading) -> Iterator[Conversation | Failed]:
         yield Failed(reading.name, "it is not text")
         return
     note = read_note(whole.encode())
-    known = dict(note.data)
+    known = note.data
     all_known = note.problem is None and _KNOWN.issuperset(known)
     content = note.body.lstrip("\n") if all_known and known else whole
     if not content.strip():
@@ -79,22 +79,13 @@ def decoded(data: bytes) -> str | None:
         return clean(data.decode("cp1252", "replace"))
 
 
-def _text(known: dict[str, Value], key: str) -> str:
-    value = known.get(key)
-    return value.strip() if isinstance(value, str) else ""
+def _text(known: Mapping[str, Value], key: str) -> str:
+    return text(known.get(key)).strip()
 
 
-def _texts(known: dict[str, Value], key: str) -> list[str]:
-    value = known.get(key)
-    if isinstance(value, list):
-        return [item for item in value if isinstance(item, str)]
-    return re.split(r"[,\s]+" if key == "tags" else ",", value) if isinstance(value, str) else []
-
-
-def _keywords(known: dict[str, Value]) -> tuple[str, ...] | None:
-    found = [*_texts(known, "keywords"), *_texts(known, "tags")]
-    words = dict.fromkeys(word.strip().lstrip("#") for word in found)
-    return tuple(word for word in words if word) or None
+def _keywords(known: Mapping[str, Value]) -> tuple[str, ...] | None:
+    found = dict.fromkeys([*names(known.get("keywords")), *names(known.get("tags"))])
+    return tuple(found) or None
 
 
 def _date_in(name: str) -> datetime | None:

@@ -48,7 +48,7 @@ class Bounds:
     that is packed tighter than `zip_ratio` is a bomb: chats pack 5 to 20 times.
     """
 
-    conversation: int = 200_000_000
+    conversation: int = 100_000_000
     line: int = 64_000_000
     text_file: int = 20_000_000
     artifact: int = 20_000_000

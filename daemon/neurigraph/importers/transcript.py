@@ -13,15 +13,15 @@ from typing import Any
 
 from neurigraph.clock import to_note_date
 from neurigraph.importers.fields import clean, plain_json
+from neurigraph.vault.turns import role_of
 
 USER, ASSISTANT = "User", "Assistant"
 
 _BACKTICKS = re.compile(r"`{3,}")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_HEADER = re.compile(
-    r"#{1,6} (?:user|you|human|me|assistant|ai|claude|chatgpt|gemini|system|tool)(?: · .*)?\s*",
-    re.IGNORECASE,
-)
+# as the turn splitter sees fences: however far indented or quoted
+_FENCE = re.compile(r"^([ \t>]*)(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+_HEADING = re.compile(r"^##[ \t]+(\S[^\n]{0,200})$", re.MULTILINE)
+_OTHERS = frozenset({"system", "tool", "developer", "function", "narrator"})
 _WORD = re.compile(r"[\w.+-]{1,40}")
 
 
@@ -32,9 +32,9 @@ class Transcript:
     def __init__(self, tool_text: int = 20_000) -> None:
         self._pieces: list[str] = []
         self._speaker = ""
-        self._pending = ""
+        self._pending: list[str] = []
+        self._dotted: bool | None = None
         self._tool_text = tool_text
-        self.turns = 0
 
     def turn(self, speaker: str, when: datetime | None = None, model: str = "") -> None:
         """Begin a turn; its heading is written once it says something.
@@ -43,17 +43,21 @@ class Transcript:
         belongs to it; each message of a person is its own.
         """
         if speaker == self._speaker and speaker != USER:
+            self._pending = []
             return
         parts = [speaker, model, to_note_date(when) if when else ""]
-        self._speaker = speaker
-        self._pending = "## " + " · ".join(part for part in parts if part)
+        self._pending = [part for part in parts if part]
 
     def say(self, text: str) -> None:
-        """Add text that is seen: markdown as it came, with a fence left open closed and a line
+        """Add text that is seen: markdown as it came, with a fence left open closed and a heading
         that would read as the beginning of a turn escaped."""
-        text = _settled(clean(text)).strip("\n")
-        if text.strip():
-            self._add(text)
+        text = closed(clean(text)).strip("\n")
+        if not text.strip():
+            return
+        self._begin()
+        if "## " in text:
+            text = _HEADING.sub(self._escaped, text)
+        self._add(text)
 
     def code(self, text: str, language: str = "") -> None:
         """Add code that is seen."""
@@ -62,7 +66,7 @@ class Transcript:
 
     def fold(self, kind: str, title: str, body: str) -> None:
         """Add markdown that is folded away: a callout that Obsidian shows closed."""
-        body = _settled(clean(body), escape=False).strip("\n")
+        body = closed(clean(body)).strip("\n")
         if not body.strip():
             return
         one_line = " ".join(clean(title).split())[:120]
@@ -96,12 +100,31 @@ class Transcript:
         """All that was said; empty when nothing was."""
         return "\n\n".join(self._pieces) + "\n" if self._pieces else ""
 
+    def _escaped(self, match: re.Match[str]) -> str:
+        parts = [part.strip() for part in match.group(1).rstrip(" \t#").split(" · ")]
+        speaker = parts[0].strip("*_: \t")
+        if len(parts) == 1 and self._dotted:
+            return match.group()
+        timed = len(parts) > 1 and any(c.isdigit() for c in parts[-1])
+        opens = timed or role_of(speaker) != "other" or speaker.casefold() in _OTHERS
+        return f"\\{match.group()}" if opens else match.group()
+
     def _add(self, piece: str) -> None:
-        if self._pending:
-            self._pieces.append(self._pending)
-            self._pending = ""
-            self.turns += 1
+        self._begin()
         self._pieces.append(piece)
+
+    def _begin(self) -> None:
+        """Write the heading that waits. Turns are known by the form of the first heading: where
+        that has a time or a model, one that has neither gets a dash."""
+        parts, self._pending = self._pending, []
+        if not parts:
+            return
+        if self._dotted is None:
+            self._dotted = len(parts) > 1
+        if self._dotted and len(parts) == 1:
+            parts.append("–")
+        self._speaker = parts[0]
+        self._pieces.append("## " + " · ".join(parts))
 
 
 def fenced(text: str, language: str = "") -> str:
@@ -112,28 +135,19 @@ def fenced(text: str, language: str = "") -> str:
     return f"{ticks}{word}\n{text.strip(chr(10))}\n{ticks}"
 
 
-def _settled(text: str, escape: bool = True) -> str:
-    """Close a fence that is left open, so that it does not swallow the turns that follow, and
-    escape lines outside of fences that are headings of a turn by their form."""
-    headings = escape and "# " in text
-    if not headings and "```" not in text and "~~~" not in text:
+def closed(text: str) -> str:
+    """Close a fence that is left open, so that it does not swallow the turns that follow."""
+    if "```" not in text and "~~~" not in text:
         return text
-    opened = ""
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        match = _FENCE.match(line)
-        if match is None:
-            if headings and not opened and _HEADER.fullmatch(line):
-                lines[number] = f"\\{line}"
-            continue
-        mark, rest = match.groups()
+    before = opened = ""
+    for match in _FENCE.finditer(text):
+        prefix, mark, rest = match.groups()
         if not opened:
             if mark[0] == "~" or "`" not in rest:
-                opened = mark
+                before, opened = prefix, mark
         elif mark[0] == opened[0] and len(mark) >= len(opened) and not rest.strip():
             opened = ""
-    text = "\n".join(lines)
-    return f"{text.rstrip(chr(10))}\n{opened}" if opened else text
+    return f"{text.rstrip(chr(10))}\n{before}{opened}" if opened else text
 
 
 def _arguments(value: object) -> str:
@@ -153,28 +167,32 @@ def _arguments(value: object) -> str:
     return "\n\n".join(pieces)
 
 
-_STAMPED = re.compile(
-    r"^(## (?:User|Assistant)\b[^\n]*?)(?: · \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)?$", re.MULTILINE
+_STAMP = re.compile(
+    r"^## (?:User|Assistant)\b[^\n]*?( · \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)$", re.MULTILINE
 )
 
 
 def timeless(transcript: str) -> str:
     """The transcript without the times in its headings, which are local: the same conversation
     imported on a machine in another time zone differs in nothing else."""
-    return _STAMPED.sub(r"\1", transcript)
+    return _STAMP.sub(lambda match: match.group()[: -len(match.group(1))], transcript)
 
 
-def compare(old: str, new: str) -> str:
-    """How a conversation read again stands to what is stored: `same`, `grown` (the stored text
-    is the beginning of it), `shorter`, or `branched`."""
-    if old == new:
-        return "same"
-    known, read = timeless(old), timeless(new)
-    if known == read:
-        return "same"
-    if read.startswith(known):
-        return "grown"
-    return "shorter" if known.startswith(read) else "branched"
+def continued(stored: str, read: str) -> str:
+    """The transcript that was read, with the stored times where it says what is stored.
+
+    The answer is `stored` itself when nothing is new, begins with it when the conversation has
+    grown, and is `read` as it is when they part ways.
+    """
+    known = timeless(stored)
+    if known == stored or not timeless(read).startswith(known):
+        return read
+    cut = len(known)
+    for match in _STAMP.finditer(read):
+        if match.start() >= cut:
+            break
+        cut += len(match.group(1))
+    return stored + read[cut:]
 
 
 def tool_answer(value: object) -> str:

@@ -266,11 +266,11 @@ def test_files_in_the_zip_become_artifacts_under_their_real_names(
     assert [(file.name, file.data[:4]) for file in found.artifacts] == [
         ("cat.png", b"\x89PNG"),
         ("beach.jpg", b"\xff\xd8\xff."),
-        ("plan_.pdf", b"%PDF"),
+        ("plan .pdf", b"%PDF"),
     ]
     assert (
         "*Image: cat.png*\n\n*Image: beach.jpg*\n\nWhat are these?\n\n"
-        "*Attachment: plan_.pdf*\n\n*Attachment: gone.txt*" in found.content
+        "*Attachment: plan .pdf*\n\n*Attachment: gone.txt*" in found.content
     )
 
 
