@@ -1,7 +1,8 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleQuestionMark, MapPinOff } from "lucide-react";
-import { useEffect, useMemo } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { follow } from "./api/live.ts";
+import { refresh, statusQuery } from "./api/queries.ts";
 import { IconButton } from "./components/button.tsx";
 import { focusSearch, useHelp, useKeys, useSearchChord } from "./components/keys.tsx";
 import { Link } from "./components/link.tsx";
@@ -18,6 +19,13 @@ import { StatusPage } from "./views/status-page.tsx";
 export function App() {
   const queries = useQueryClient();
   useEffect(() => follow(queries), [queries]);
+  const { data: status } = useQuery(statusQuery);
+  const [state, setState] = useState(status?.state);
+  if (status && status.state !== state) setState(status.state);
+  useEffect(() => {
+    // What was asked while the vault was still being read is asked once more when it has been.
+    if (state === "ready") refresh(queries, "memories", "edges");
+  }, [state, queries]);
   const route = useRoute();
   const [openHelp, help] = useHelp();
   useSearchChord();

@@ -13,7 +13,9 @@ const queries = new QueryClient({
       gcTime: 10 * 60_000,
       refetchOnWindowFocus: false,
       networkMode: "always",
-      retry: (times, error) => times < 2 && error instanceof ApiError && error.status === 503,
+      // While the daemon starts it answers 503 and asks for a little patience.
+      retry: (times, error) => times < 8 && error instanceof ApiError && error.status === 503,
+      retryDelay: 1000,
     },
     mutations: { networkMode: "always" },
   },

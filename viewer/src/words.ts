@@ -47,6 +47,10 @@ export function since(iso: string | null, now = new Date()): string {
   return relative.format(Math.round(seconds / 31_557_600), "year");
 }
 
+/** "Last opened yesterday", "Never opened". */
+export const lastOpened = (iso: string | null) =>
+  parsed(iso) ? `Last opened ${since(iso)}` : "Never opened";
+
 /** "18 KB", "2.4 MB": thousands of bytes, as file managers count them. */
 export function bytes(value: number): string {
   if (value < 1000) return count(value, "byte");

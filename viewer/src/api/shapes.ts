@@ -152,13 +152,20 @@ export type SearchAnswer = v.InferOutput<typeof SearchAnswer>;
 export const Problem = v.object({ path: v.string(), problem: v.string() });
 export type Problem = v.InferOutput<typeof Problem>;
 
+/** What does a part of the work, such as the embedder; `ready` is false while it still loads. */
+const Worker = v.object({ name: v.string(), ready: v.optional(v.boolean(), true) });
+
 export const Status = v.object({
-  state: v.picklist(["starting", "indexing", "ready"]),
+  state: v.picklist(["starting", "indexing", "ready", "failed"]),
+  /** Why the vault cannot be served, when the state is `failed`. */
+  failure: v.optional(v.nullable(v.string()), null),
+  /** What a person should know that is no problem of one note. */
+  notices: v.optional(v.array(v.string()), []),
   counts: v.object({ ...Counts.entries, broad: v.number(), focused: v.number() }),
   index: v.object({ keyword_behind: v.number(), vector_behind: v.number() }),
   problems: v.array(Problem),
-  embedder: v.nullable(v.string()),
-  summarizer: v.nullable(v.string()),
+  embedder: v.nullable(Worker),
+  summarizer: v.nullable(Worker),
   sync: v.object({
     enabled: v.boolean(),
     state: v.nullable(v.string()),

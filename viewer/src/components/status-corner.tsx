@@ -26,6 +26,9 @@ function useWord(): Word {
     const part = job.total ? ` ${Math.floor((100 * job.done) / job.total)} %` : "";
     return { icon: LoaderCircle, text: text + part, tone: "text-ink-soft", turning: true };
   }
+  if (status.state === "failed") {
+    return { icon: TriangleAlert, text: "The vault cannot be served", tone: "text-danger" };
+  }
   const behind = status.index.keyword_behind + status.index.vector_behind;
   if (status.state !== "ready") {
     const text = status.state === "starting" ? "Starting" : `Indexing, ${number(behind)} left`;

@@ -230,8 +230,7 @@ export function Artifacts({ memory }: { memory: Memory }) {
     <a
       key={artifact.name}
       href={api.artifactUrl(memory.id, artifact.name)}
-      target="_blank"
-      rel="noopener"
+      download={artifact.name}
       title={`${artifact.name}, ${bytes(artifact.size)}${artifact.compressed ? ", compressed" : ""}`}
       className="inline-flex max-w-56 items-center gap-1 rounded-full border border-line px-2.5 py-0.5 text-[13px] text-ink-soft hover:border-line-strong hover:text-ink"
     >

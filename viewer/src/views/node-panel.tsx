@@ -13,7 +13,7 @@ import { Bar } from "../components/states.tsx";
 import { TemperatureMark } from "../components/temperature.tsx";
 import { complain, say } from "../components/toast.tsx";
 import { urls, type Place } from "../route.ts";
-import { count, memories, momentOf, since } from "../words.ts";
+import { count, lastOpened, memories, momentOf } from "../words.ts";
 import { AddEdge, DeleteTopic, EditEdge, EditTopic } from "./node-dialogs.tsx";
 
 type Doing = "edit" | "connect" | "delete" | NamedEdge | null;
@@ -59,7 +59,7 @@ export function NodePanel({ node }: { node: Node }) {
           {memories(node.counts.memories)}
           {node.kind === "broad" && ` in ${count(node.focused, "topic")}`}
           <br />
-          <span title={momentOf(node.last_accessed)}>Last opened {since(node.last_accessed)}</span>
+          <span title={momentOf(node.last_accessed)}>{lastOpened(node.last_accessed)}</span>
         </p>
         {node.private && (
           <p className="mt-1 flex items-center gap-1.5 text-[14px] text-ink-quiet">

@@ -28,6 +28,16 @@ export function StatusPage() {
         <h1 className="px-1 text-[17px] font-semibold">Status</h1>
         {status.data ? (
           <>
+            {status.data.failure && (
+              <p role="alert" className="rounded-2xl bg-danger-soft px-5 py-4 text-danger">
+                {status.data.failure}
+              </p>
+            )}
+            {status.data.notices.map((notice) => (
+              <p key={notice} className="rounded-2xl bg-accent-soft px-5 py-3">
+                {notice}
+              </p>
+            ))}
             <Index status={status.data} />
             {temperature.data && <Cooling temperature={temperature.data} />}
             {temperature.error && (
@@ -107,15 +117,18 @@ function Index({ status }: { status: Status }) {
         <dt className="text-ink-quiet">Vault</dt>
         <dd className="break-all text-ink-soft">{status.vault}</dd>
         <dt className="text-ink-quiet">Meaning by</dt>
-        <dd className="text-ink-soft">{status.embedder || "nothing"}</dd>
+        <dd className="text-ink-soft">{worker(status.embedder)}</dd>
         <dt className="text-ink-quiet">Summaries by</dt>
-        <dd className="text-ink-soft">{status.summarizer || "nothing"}</dd>
+        <dd className="text-ink-soft">{worker(status.summarizer)}</dd>
         <dt className="text-ink-quiet">Version</dt>
         <dd className="text-ink-soft">{status.version}</dd>
       </dl>
     </Card>
   );
 }
+
+const worker = (one: Status["embedder"]) =>
+  one ? one.name + (one.ready ? "" : ", still loading") : "nothing";
 
 const KEYS = { hot: "hot", warm: "warm", cold: "cold", "deep-cold": "deep_cold" } as const;
 

@@ -10,7 +10,7 @@ import { Blank, Connect, Failed } from "../../components/states.tsx";
 import { LOOKS, TEMPERATURES, TemperatureMark } from "../../components/temperature.tsx";
 import { useDark, useKept, usePhone, useReducedMotion } from "../../kept.ts";
 import { go, type Place } from "../../route.ts";
-import { memories, since } from "../../words.ts";
+import { lastOpened, memories } from "../../words.ts";
 import { NewTopic } from "../node-dialogs.tsx";
 import { GraphCanvas } from "./canvas.ts";
 import { RINGS } from "./paint.ts";
@@ -181,7 +181,7 @@ function NodeCard({ node }: { node: SceneNode }) {
             <span>{memories(held.counts.memories)}</span>
             {held.kind === "broad" && <span>{held.focused} within</span>}
           </p>
-          <p className="mt-0.5 text-[13px] text-ink-quiet">Last opened {since(held.last_accessed)}</p>
+          <p className="mt-0.5 text-[13px] text-ink-quiet">{lastOpened(held.last_accessed)}</p>
         </>
       ) : (
         <p className="text-[13px] text-ink-quiet">In another topic</p>
