@@ -28,7 +28,7 @@ from neurigraph.guard import Guard, is_loopback
 from neurigraph.memory import Memory
 from neurigraph.model import Event
 from neurigraph.resources import viewer_dir
-from neurigraph.rest_api import error_response, on_http_error, on_neurigraph_error, routes
+from neurigraph.rest_api import error_response, on_fault, on_http_error, on_neurigraph_error, routes
 from neurigraph.rest_jobs import job_routes
 from neurigraph.scheduler import Scheduler
 from neurigraph.settings import Settings
@@ -91,6 +91,7 @@ def create_app(
             NeurigraphError: on_neurigraph_error,
             HTTPException: on_http_error,
             404: on_http_error,
+            Exception: on_fault,
         },
     )
     app.state.memory = memory

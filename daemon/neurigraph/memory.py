@@ -105,7 +105,6 @@ class Memory:
             self._state, self._failure = "failed", error
             self._opened.set()
             raise
-        self._store_or_none = store
         self._desk = Desk(
             store.files, store.recall, store.library, store.indexer, self.clock, self.settings
         )
@@ -123,6 +122,8 @@ class Memory:
             store.library, self._views, store.files, store.recall.read, store.indexer.is_stale
         )
         self._search = Search(store.keyword, store.vectors, cards, self.settings.search, self.clock)
+        # last: from here on other threads ask
+        self._store_or_none = store
         self._state = "indexing"
         self._opened.set()
         self.events.publish("status")
@@ -457,9 +458,8 @@ class Memory:
         """Find memories. Raises `InvalidInput` for a limit out of bounds, `NotFound` for an
         unknown scope."""
         check_limit(limit, offset)
-        return self._search.search(
-            query, within=self._within(scope, reader), limit=limit, offset=offset
-        )
+        within = self._within(scope, reader)
+        return self._search.search(query, within=within, limit=limit, offset=offset)
 
     def _within(self, scope: str, reader: Reader) -> set[str] | None:
         """The ids that a search may answer, or None for all."""

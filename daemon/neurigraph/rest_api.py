@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import mimetypes
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
@@ -62,6 +63,8 @@ STATUSES: dict[type[NeurigraphError], int] = {
 }
 MOST_BODY = 100_000_000
 """The largest request body, in bytes: a transcript and its artifacts in base64."""
+
+log = logging.getLogger(__name__)
 
 Handler = Callable[[Request], Awaitable[Response]]
 Body = TypeVar("Body", bound=BaseModel)
@@ -162,6 +165,13 @@ async def on_http_error(_: Request, error: Exception) -> Response:
     words = {404: "there is nothing at this address", 405: "this address takes another method"}
     message = words.get(status, getattr(error, "detail", "") or "the request cannot be answered")
     return JSONResponse({"error": {"code": f"http_{status}", "message": message}}, status)
+
+
+async def on_fault(request: Request, error: Exception) -> Response:
+    """A fault of ours: said without details, which are in the log."""
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    message = "the daemon made a mistake; its log says more (neurigraph doctor shows where it is)"
+    return JSONResponse({"error": {"code": "fault", "message": message}}, 500)
 
 
 def memory_of(request: Request) -> Memory:

@@ -14,7 +14,9 @@ questions: `ef_construction` 50, `M` 12 and Chroma's `ef_search` of 100 found .5
 from __future__ import annotations
 
 import secrets
+import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, cast
@@ -35,7 +37,7 @@ _HNSW: dict[str, Any] = {
     "ef_construction": 200,
     "max_neighbors": 24,
     "ef_search": 1500,
-    "batch_size": 100,
+    "batch_size": 1000,
     "sync_threshold": 1000,
 }
 _PAGE = 500
@@ -216,6 +218,7 @@ class PassageStore:
                 settings=settings,
             )
         else:
+            _keep_wal(folder)
             self._client = chromadb.PersistentClient(folder, settings=settings)
 
     def names(self) -> dict[str, tuple[str, int]]:
@@ -251,6 +254,13 @@ class PassageStore:
         safe = "".join(c if c.isascii() and c.isalnum() else "-" for c in embedder)[:60]
         digest = blake2b(embedder.encode(), digest_size=4).hexdigest()
         return f"{self._prefix}{safe}-{digest}-{dim}"
+
+
+def _keep_wal(folder: Path) -> None:
+    # SQLite's default journal costs 20 ms and more a write in fsyncs, its WAL 3, as safe; the
+    # choice stays with the file. A damaged file is left for Chroma to complain about.
+    with suppress(sqlite3.Error), closing(sqlite3.connect(folder / "chroma.sqlite3")) as database:
+        database.execute("pragma journal_mode = wal")
 
 
 def is_damage(error: Exception) -> bool:

@@ -1,0 +1,32 @@
+"""`make bench`: runs one bench or all of them and prints what each measured, as tables."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+BENCHES = {
+    "vault": "a real vault: to searchable, restart, edit to answer, memory, bytes unchanged",
+    "keyword": "full text beside Whoosh as it comes",
+    "vector": "passage vectors",
+}
+
+
+def main() -> None:
+    """Parse the words and run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=["all", *BENCHES], nargs="?", default="all")
+    parser.add_argument("--data", type=Path, help="folder with obsidian-hub.tar.gz and the like")
+    chosen = parser.parse_args()
+    for name in BENCHES if chosen.name == "all" else [chosen.name]:
+        print(f"\n== {name}: {BENCHES[name]}", flush=True)
+        importlib.import_module(f"bench_{name}").run(chosen.data)
+
+
+if __name__ == "__main__":
+    main()
