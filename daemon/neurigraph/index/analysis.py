@@ -224,13 +224,15 @@ class Analysed:
     """Many texts as numbers of a vocabulary.
 
     `ids` and `starts` (characters from the beginning of the text) have one item for each word,
-    text after text; text i has the words `ends[i-1]` to `ends[i]`. `extras` have no place:
-    `extra_text` says which text each belongs to.
+    text after text; text i has the words `ends[i-1]` to `ends[i]`. `opens` marks the words that
+    are the first of their line. `extras` have no place: `extra_text` says which text each
+    belongs to.
     """
 
     ids: Ints
     starts: Ints
     ends: NDArray[np.int64]
+    opens: NDArray[np.bool_]
     extras: Ints
     extra_text: Ints
 
@@ -297,6 +299,7 @@ class Vocabulary:
         raw = cut.split()
         codes = np.fromiter(map(self._codes.__getitem__, raw), np.int32, len(raw))
         starts = _chunk_starts(cut)
+        line = np.searchsorted(np.flatnonzero(np.frombuffer(data, np.uint8) == 10), starts)
         if len(data) != len(blob):  # count characters, not bytes
             letters = np.frombuffer(data, np.uint8) & 0xC0 != 0x80
             starts = (np.cumsum(letters, dtype=np.int32)[starts] - 1).astype(np.int32)
@@ -307,7 +310,7 @@ class Vocabulary:
         if len(odd):
             specials = [self._special[-1 - code] for code in codes[odd].tolist()]
             extras, places = _flat([s[2] for s in specials], starts[odd])
-            codes, starts = _expand(codes, starts, odd, specials)
+            codes, starts, line = _expand(codes, starts, line, odd, specials)
         ends = np.searchsorted(starts, bounds, "left")
         owner = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
         base = np.concatenate(([0], bounds[:-1])).astype(np.int32) if len(texts) else bounds
@@ -315,6 +318,7 @@ class Vocabulary:
             codes,
             starts - base[owner].astype(np.int32),
             ends.astype(np.int64),
+            np.diff(line, prepend=-1) != 0,
             extras,
             np.searchsorted(bounds, places, "right").astype(np.int32),
         )
@@ -336,9 +340,10 @@ def _flat(values: Sequence[tuple[int, ...]], places: Ints) -> tuple[Ints, Ints]:
 def _expand(
     codes: Ints,
     starts: Ints,
+    line: NDArray[np.intp],
     odd: NDArray[np.intp],
     specials: Iterable[tuple[tuple[int, ...], ...]],
-) -> tuple[Ints, Ints]:
+) -> tuple[Ints, Ints, NDArray[np.intp]]:
     """Put the words of the special chunks in their places."""
     specials = list(specials)
     counts = np.ones(len(codes), np.int32)
@@ -350,4 +355,4 @@ def _expand(
     total = int(counts[odd].sum())
     ids[where] = np.fromiter(chain.from_iterable(s[0] for s in specials), np.int32, total)
     at[where] += np.fromiter(chain.from_iterable(s[1] for s in specials), np.int32, total)
-    return ids, at
+    return ids, at, np.repeat(line, counts)

@@ -129,24 +129,24 @@ class ArrayFile:
             for name, (dtype, offset, items) in json.loads(head[:text_size]).items()
         }
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._directory
-
-    def __len__(self) -> int:
-        return len(self._map)
-
     def array(self, name: str) -> Array:
         """A whole array, one-dimensional and read-only."""
-        return self.part(name, 0, self._directory[name][2])
+        return self.part(name, 0, self._entry(name)[2])
 
     def part(self, name: str, first: int, last: int) -> Array:
         """Items `first` to `last` of an array."""
-        dtype, offset, items = self._directory[name]
+        dtype, offset, items = self._entry(name)
         if not 0 <= first <= last <= items:
             raise self._damage(f"{name} has no items {first} to {last}")
         return np.frombuffer(
             self._read(offset + first * dtype.itemsize, offset + last * dtype.itemsize), dtype
         )
+
+    def _entry(self, name: str) -> tuple[np.dtype[Any], int, int]:
+        try:
+            return self._directory[name]
+        except KeyError:
+            raise self._damage(f"it has no {name}") from None
 
     def check(self) -> None:
         """Read all of it."""

@@ -6,17 +6,14 @@ and `whoosh_query`. What the index holds can be rebuilt from the vault at any ti
 
 from __future__ import annotations
 
-import pickle
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from whoosh.index import TOC
 from whoosh.util.filelock import FileLock
 
 from neurigraph.errors import NeurigraphError
@@ -31,17 +28,16 @@ from neurigraph.index.analysis import (
     words,
 )
 from neurigraph.index.array_file import IndexDamaged
+from neurigraph.index.marks import Marked, Source, marks, phrases
 from neurigraph.index.postings import FIELDS
-from neurigraph.index.spelling import NearTerm, Spelling
+from neurigraph.index.segment import SegmentData
+from neurigraph.index.spelling import NearTerm, Spelling, nearest
 from neurigraph.index.whoosh_codec import (
-    ArrayIndex,
     ArrayReader,
     ArraySegment,
-    ArrayStorage,
-    SegmentData,
     open_segment,
-    schema,
 )
+from neurigraph.index.whoosh_index import clear, open_index, read_toc
 from neurigraph.index.whoosh_query import ArraySearcher, Part, Query, open_searcher
 from neurigraph.index.whoosh_writer import ArrayWriter, Merged, choose, merge_segments
 
@@ -96,8 +92,6 @@ _MONTHS = (
 )
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-Source = Literal["body", "transcript"]
-
 
 class IndexInUse(NeurigraphError):
     """Another process writes to this index."""
@@ -145,26 +139,6 @@ class Matches:
     best: tuple[Match, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
-    """Where the terms of a query stand in one text.
-
-    Word number `positions[i]` of `length` words is term `terms[i]`. `starts` gives for every word
-    the character at which it begins.
-    """
-
-    positions: NDArray[np.int64]
-    terms: NDArray[np.int64]
-    length: int
-    _data: SegmentData
-    _doc: int
-    _source: Source
-
-    def starts(self) -> NDArray[np.int64]:
-        """For each word of the text, the character at which it begins."""
-        return self._data.starts(self._doc, self._source)
-
-
 class KeywordIndex:
     """A keyword index in a folder of its own. All methods may be called from any thread.
 
@@ -179,7 +153,7 @@ class KeywordIndex:
         if not self._owner.acquire():
             raise IndexInUse(str(folder))
         try:
-            self._index = _open(folder)
+            self._index = open_index(folder, VERSION)
             self._vocabulary = Vocabulary()
             self._writing = threading.RLock()
             self._merging = threading.Lock()
@@ -193,9 +167,7 @@ class KeywordIndex:
     @staticmethod
     def reset(folder: Path) -> None:
         """Remove whatever an index has left in a folder, so that the next one starts empty."""
-        for path in folder.glob("*"):
-            if path.is_file() and path.suffix in (".toc", ".arrays"):
-                path.unlink(missing_ok=True)
+        clear(folder)
 
     def close(self) -> None:
         """Let another process have the folder. Nothing is left to be written."""
@@ -276,7 +248,7 @@ class KeywordIndex:
         return merge_segments(self._index, [(leaf.array_segment, leaf.data) for leaf in leaves])
 
     def _refreshed(self) -> ArraySearcher:
-        toc = _read(self._index)
+        toc = read_toc(self._index)
         segments: list[ArraySegment] = toc.segments
         self._open = {
             name: self._open.get(name) or open_segment(self._folder, segment)
@@ -340,27 +312,18 @@ class KeywordIndex:
     ) -> dict[str, Marked]:
         """Where terms stand in the notes or transcripts of these documents.
 
-        Documents that are not held are left out. For windows, phrases and snippets.
+        Documents that are not held are left out. For windows and snippets.
         """
-        searcher = self._searcher
-        wanted = list(ids)
-        raw = [t.encode("utf-8", "surrogatepass") for t in terms]
-        found: dict[str, Marked] = {}
-        for reader, alive in zip(searcher.leaves, searcher.alive, strict=True):
-            data = reader.data
-            here = [(i, n) for i in wanted if (n := data.by_id.get(i)) is not None and alive[n]]
-            if not here:
-                continue
-            table = np.full(data.term_count, -1, np.int64)
-            ranks = data.ranks(raw) if raw else np.empty(0, np.int64)
-            for number in range(len(ranks) - 1, -1, -1):
-                if ranks[number] >= 0:
-                    table[ranks[number]] = number
-            for name, doc in here:
-                which = table[data.words(doc, source)]
-                positions = np.flatnonzero(which >= 0)
-                found[name] = Marked(positions, which[positions], len(which), data, doc, source)
-        return found
+        return marks(self._searcher, ids, terms, source)
+
+    def phrase(
+        self, ids: Iterable[str], phrase: Sequence[str], source: Source = "transcript"
+    ) -> dict[str, NDArray[np.int64]]:
+        """Where these words stand in a row: for each id that has them, the numbers of the first.
+
+        `phrase` is what `words` makes of the phrase.
+        """
+        return phrases(self._searcher, ids, phrase, source)
 
     def frequency(self, token: str) -> int:
         """How many documents have a term (a few more while replaced ones await merging)."""
@@ -377,22 +340,11 @@ class KeywordIndex:
             return []
         most = 0 if len(token) < 3 else 1 if len(token) < 6 else 2
         contained = len(token) > 2 or not token.isascii()
-        best: dict[str, NearTerm] = {}
-        for reader in self._searcher.leaves:
-            spelling = self._spelling.setdefault(reader.name, Spelling(reader.data))
-            for near in spelling.near(token, most):
-                if near.kind != "misspelling" and not contained:
-                    continue
-                known = best.get(near.term)
-                count = near.frequency + (known.frequency if known else 0)
-                kind, distance = (known or near).kind, (known or near).distance
-                best[near.term] = NearTerm(near.term, kind, distance, count)
-        order = {"misspelling": 0, "prefix": 1, "part": 2}
-        ranked = sorted(
-            best.values(),
-            key=lambda n: (n.distance + order[n.kind], order[n.kind], -n.frequency, n.term),
-        )
-        return ranked[:limit]
+        spellings = [
+            self._spelling.setdefault(leaf.name, Spelling(leaf.data))
+            for leaf in self._searcher.leaves
+        ]
+        return nearest(spellings, token, most, contained)[:limit]
 
     def splits(self, word: str, limit: int = 3) -> list[tuple[str, str]]:
         """Pairs of indexed terms that a word may be made of, the more frequent ones first."""
@@ -441,37 +393,3 @@ def _slices(documents: Iterable[Document]) -> Iterable[list[Document]]:
             part, size = [], 0
     if part:
         yield part
-
-
-_UNREADABLE: tuple[type[Exception], ...] = (
-    pickle.UnpicklingError,
-    AttributeError,
-    ImportError,
-    ValueError,
-    EOFError,
-    LookupError,
-    TypeError,
-    OSError,
-)
-"""What unpickling raises for a table of contents that other code has written."""
-
-
-def _open(folder: Path) -> ArrayIndex:
-    storage = ArrayStorage(str(folder))
-    name = f"v{VERSION}"
-    for path in folder.glob(".*.arrays"):  # a merge that was cut off
-        path.unlink()
-    if TOC._latest_generation(storage, name) < 0:
-        KeywordIndex.reset(folder)
-        return ArrayIndex.create(storage, schema(), name)
-    try:
-        return ArrayIndex(storage, schema(), name)
-    except _UNREADABLE as error:
-        raise IndexDamaged(str(folder), str(error)) from error
-
-
-def _read(index: ArrayIndex) -> Any:
-    try:
-        return index.read_toc()
-    except _UNREADABLE as error:
-        raise IndexDamaged(str(index.folder), str(error)) from error

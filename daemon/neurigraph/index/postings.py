@@ -36,6 +36,7 @@ class Block:
     `docs` and `counts` from `ends[i-1]` to `ends[i]`. `lengths`: (F, D) terms of each field.
     `words`: terms in running order; those of document d and source s end at
     `word_ends[d * S + s]`. `gaps` and `gap_ends`: where they start, as `pack_starts` has it.
+    `opens` and `open_ends`: the positions of the words that are the first of their line.
     """
 
     ids: list[str]
@@ -50,6 +51,8 @@ class Block:
     word_ends: NDArray[np.int64]
     gaps: NDArray[np.uint8]
     gap_ends: NDArray[np.int64]
+    opens: NDArray[np.uint32]
+    open_ends: NDArray[np.int64]
 
     def arrays(self) -> dict[str, Array]:
         """All of it by name, as the segment's file has it."""
@@ -69,6 +72,8 @@ class Block:
             "word_ends": self.word_ends,
             "gaps": self.gaps,
             "gap_ends": self.gap_ends,
+            "opens": self.opens,
+            "open_ends": self.open_ends,
         }
 
 
@@ -114,6 +119,8 @@ class Collector:
         self._ends: list[Array] = []
         self._gaps: list[Array] = []
         self._gap_ends: list[Array] = []
+        self._opens: list[Array] = []
+        self._open_ends: list[Array] = []
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -131,14 +138,19 @@ class Collector:
         kept = np.zeros(len(FIELDS), bool)
         kept[list(_SOURCE_FIELDS)] = True
         source = np.tile(kept, len(names))
-        self._words.append(found.ids[np.repeat(source, counts)])
-        starts = found.starts[np.repeat(source, counts)]
+        ours = np.repeat(source, counts)
+        self._words.append(found.ids[ours])
+        starts = found.starts[ours]
         sizes = counts[source]
         ends = np.cumsum(sizes)
         gaps, each = pack_starts(starts, (ends - sizes)[sizes > 0])
         self._ends.append(sizes)
         self._gaps.append(gaps)
         self._gap_ends.append(np.diff(np.concatenate(([0], each))[ends], prepend=0))
+        opens = np.flatnonzero(found.opens[ours])
+        cell = np.searchsorted(ends, opens, "right")
+        self._opens.append((opens - (ends - sizes)[cell]).astype(np.uint32))
+        self._open_ends.append(np.bincount(cell, minlength=len(sizes)))
 
     def block(self) -> Block:
         """All that was added."""
@@ -169,6 +181,8 @@ class Collector:
             np.cumsum(_join(self._ends, np.int64)),
             _join(self._gaps, np.uint8),
             np.cumsum(_join(self._gap_ends, np.int64)),
+            _join(self._opens, np.uint32),
+            np.cumsum(_join(self._open_ends, np.int64)),
         )
 
 
@@ -189,6 +203,8 @@ def merge(blocks: Sequence[Block], alive: Sequence[NDArray[np.bool_]]) -> Block:
     sizes: list[Array] = []
     gaps: list[Array] = []
     gap_sizes: list[Array] = []
+    opens: list[Array] = []
+    open_sizes: list[Array] = []
     base = 0
     for block, live, (field, rank, doc, count) in zip(blocks, alive, kept, strict=True):
         moved = np.fromiter((place.get(t, -1) for t in block.terms), np.int64, len(block.terms))
@@ -199,10 +215,13 @@ def merge(blocks: Sequence[Block], alive: Sequence[NDArray[np.bool_]]) -> Block:
         source = np.repeat(live, len(SOURCES))
         size = np.diff(block.word_ends, prepend=0)
         gap_size = np.diff(block.gap_ends, prepend=0)
+        open_size = np.diff(block.open_ends, prepend=0)
         words.append(moved[block.words[np.repeat(source, size)]].astype(_narrow(len(terms))))
         gaps.append(block.gaps[np.repeat(source, gap_size)])
         sizes.append(size[source])
         gap_sizes.append(gap_size[source])
+        opens.append(block.opens[np.repeat(source, open_size)])
+        open_sizes.append(open_size[source])
     full = _join(fulls, np.int64)
     order = np.argsort(full, kind="stable")  # a few sorted runs: quicker than from scratch
     keys, ends, docs, _ = _count(full[order], documents)
@@ -223,6 +242,8 @@ def merge(blocks: Sequence[Block], alive: Sequence[NDArray[np.bool_]]) -> Block:
         np.cumsum(_join(sizes, np.int64)),
         _join(gaps, np.uint8),
         np.cumsum(_join(gap_sizes, np.int64)),
+        _join(opens, np.uint32),
+        np.cumsum(_join(open_sizes, np.int64)),
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurigraph.index.whoosh_codec import SegmentData
+from neurigraph.index.segment import SegmentData
 
 MOST_PARTS = 200
 """Terms of a segment that are looked at because they contain what is sought."""
@@ -83,6 +83,24 @@ class Spelling:
                 kind: Literal["prefix", "part"] = "prefix" if begin == at else "part"
                 yield NearTerm(term, kind, len(term) - len(token), self._frequencies[rank])
             at = end
+
+
+def nearest(
+    spellings: Iterable[Spelling], token: str, most: int, contained: bool
+) -> list[NearTerm]:
+    """Of all segments, likeliest first; with terms that contain the token if `contained`."""
+    best: dict[str, NearTerm] = {}
+    for spelling in spellings:
+        for near in spelling.near(token, most):
+            if near.kind == "misspelling" or contained:
+                known = best.get(near.term)
+                count = near.frequency + (known.frequency if known else 0)
+                best[near.term] = replace(known or near, frequency=count)
+    order = {"misspelling": 0, "prefix": 1, "part": 2}
+    return sorted(
+        best.values(),
+        key=lambda n: (n.distance + order[n.kind], order[n.kind], -n.frequency, n.term),
+    )
 
 
 def edit_distances(

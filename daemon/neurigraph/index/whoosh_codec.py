@@ -7,14 +7,7 @@ and searcher work on it as on any other; `whoosh_query` takes the arrays as they
 
 from __future__ import annotations
 
-import json
-import os
-import struct
-import zlib
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +18,15 @@ from whoosh.analysis.analyzers import Analyzer
 from whoosh.codec import base
 from whoosh.codec.whoosh3 import W3Segment
 from whoosh.fields import STORED, FieldType, Schema
-from whoosh.filedb.filestore import FileStorage, RamStorage
 from whoosh.formats import Frequency
-from whoosh.index import TOC, FileIndex
 from whoosh.matching.mcore import ListMatcher
 from whoosh.reading import SegmentReader, TermInfo, TermNotFound
 from whoosh.util.numeric import byte_to_length
 
 from neurigraph.index.analysis import tokens
-from neurigraph.index.array_file import ArrayFile, IndexDamaged, sync_folder
-from neurigraph.index.postings import FIELDS, SOURCES, Block, unpack_starts
+from neurigraph.index.array_file import ArrayFile, IndexDamaged
+from neurigraph.index.postings import FIELDS
+from neurigraph.index.segment import SegmentData
 
 SEGMENT_SUFFIX = ".arrays"
 
@@ -87,139 +79,6 @@ class ArraySegment(W3Segment):
     def should_assemble(self) -> bool:
         """There is but one file."""
         return False
-
-
-class SegmentData:
-    """The arrays of one segment, whatever was deleted since. Shared by all of its readers."""
-
-    def __init__(self, file: ArrayFile) -> None:
-        self.file = file
-        raw = file.array("names").tobytes()
-        names: list[list[str]] = json.loads(raw)
-        self.ids, self.versions = names
-        self.by_id = {name: i for i, name in enumerate(self.ids)}
-        self.doc_count = len(self.ids)
-        self._blob = file.array("terms").tobytes()
-        self._term_ends = np.cumsum(file.array("term_lengths"), dtype=np.int64)
-        self.term_count = len(self._term_ends)
-        self._prefixes = file.array("prefixes")
-        self._keys = file.array("keys")
-        self._ends = file.array("ends")
-        self.lengths = file.array("lengths").reshape(len(FIELDS), self.doc_count)
-        self._word_ends = file.array("word_ends")
-        self._gap_ends = file.array("gap_ends")
-
-    @cached_property
-    def totals(self) -> dict[str, int]:
-        """Terms of each field in all documents, the deleted ones too, as Whoosh counts them."""
-        return dict(zip(FIELDS, map(int, self.lengths.sum(axis=1, dtype=np.int64)), strict=True))
-
-    def term(self, rank: int) -> bytes:
-        """The term of a rank."""
-        begin = self._term_ends[rank - 1] if rank else 0
-        return self._blob[begin : self._term_ends[rank]]
-
-    def terms(self) -> list[bytes]:
-        """All terms, sorted."""
-        ends = [0, *self._term_ends.tolist()]
-        return [self._blob[a:b] for a, b in pairwise(ends)]
-
-    def ranks(self, terms: Sequence[bytes]) -> NDArray[np.int64]:
-        """The rank of each term, -1 for those that are not there."""
-        wanted = np.array(terms, "S8").view(">u8").astype(np.uint64).reshape(-1)
-        first = np.searchsorted(self._prefixes, wanted, "left")
-        last = np.searchsorted(self._prefixes, wanted, "right")
-        found = np.where(first < last, first, -1)
-        for i in np.flatnonzero(first < last).tolist():
-            term = terms[i]
-            if len(term) >= 8:  # a shorter one is the only one with its prefix
-                low, high = int(first[i]), int(last[i])
-                at = bisect_left(range(high), term, low, high, key=self.term)
-                found[i] = at if at < high and self.term(at) == term else -1
-            elif self.term(int(first[i])) != term:
-                found[i] = -1
-        return found
-
-    def rank(self, term: bytes) -> int:
-        """The rank of one term, or -1."""
-        return int(self.ranks([term])[0])
-
-    def floor(self, term: bytes) -> int:
-        """The rank of the first term that is not smaller."""
-        return bisect_left(range(self.term_count), term, key=self.term)
-
-    def postings(self, field: int, rank: int) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
-        """Documents, ascending, and how often; empty where there are none."""
-        key = field * self.term_count + rank
-        at = int(np.searchsorted(self._keys, key))
-        if at == len(self._keys) or self._keys[at] != key:
-            return np.empty(0, np.int32), np.empty(0, np.uint16)
-        return self._slice(at)
-
-    def many_postings(
-        self, fields: Sequence[int], ranks: NDArray[np.int64]
-    ) -> dict[tuple[int, int], tuple[NDArray[np.int32], NDArray[np.uint16]]]:
-        """For (position in `ranks`, field) the postings, where there are any."""
-        wanted = ranks[:, None] + np.array(fields, np.int64) * self.term_count
-        at = np.searchsorted(self._keys, wanted)
-        at[at == len(self._keys)] = 0
-        there = (ranks >= 0)[:, None] & (len(self._keys) > 0)
-        if len(self._keys):
-            there = there & (self._keys[at] == wanted)
-        return {
-            (i, fields[j]): self._slice(int(at[i, j]))
-            for i, j in zip(*(x.tolist() for x in np.nonzero(there)), strict=True)
-        }
-
-    def _slice(self, at: int) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
-        first, last = int(self._ends[at - 1]) if at else 0, int(self._ends[at])
-        return self.file.part("docs", first, last), self.file.part("counts", first, last)
-
-    def field_ranks(self, field: int) -> NDArray[np.int64]:
-        """The ranks of a field's terms, ascending."""
-        first, last = np.searchsorted(
-            self._keys, [field * self.term_count, (field + 1) * self.term_count]
-        )
-        ranks: NDArray[np.int64] = self._keys[first:last] - field * self.term_count
-        return ranks
-
-    def frequencies(self) -> NDArray[np.int64]:
-        """For each term the number of its postings in all fields."""
-        sizes = np.diff(self._ends, prepend=0)
-        counts: NDArray[np.int64] = np.bincount(
-            self._keys % max(self.term_count, 1), weights=sizes, minlength=self.term_count
-        ).astype(np.int64)
-        return counts
-
-    def words(self, doc: int, source: str) -> NDArray[Any]:
-        """The ranks of the words of a note or transcript, in running order."""
-        cell = doc * len(SOURCES) + SOURCES.index(source)
-        first = int(self._word_ends[cell - 1]) if cell else 0
-        return self.file.part("words", first, int(self._word_ends[cell]))
-
-    def starts(self, doc: int, source: str) -> NDArray[np.int64]:
-        """The characters at which these words start."""
-        cell = doc * len(SOURCES) + SOURCES.index(source)
-        first = int(self._gap_ends[cell - 1]) if cell else 0
-        return unpack_starts(self.file.part("gaps", first, int(self._gap_ends[cell])))
-
-    def block(self) -> Block:
-        """Everything, for a merge."""
-        get = self.file.array
-        return Block(
-            self.ids,
-            self.versions,
-            self.terms(),
-            self._keys,
-            self._ends,
-            get("docs"),
-            get("counts"),
-            self.lengths,
-            get("words"),
-            self._word_ends,
-            get("gaps"),
-            self._gap_ends,
-        )
 
 
 class ArrayCursor(base.FieldCursor):
@@ -448,85 +307,3 @@ class _Opened(ArrayCodec):
 
     def per_document_reader(self, storage: Any, segment: ArraySegment) -> ArrayDocReader:
         return ArrayDocReader(self._data, segment)
-
-
-class CheckedTOC(TOC):
-    """Whoosh's table of contents with a CRC-32 and its length at the end."""
-
-    _tail = struct.Struct("<4sIQ")
-    _mark = b"NHtc"
-
-    def write(self, storage: Any, indexname: str) -> None:
-        """Write it under another name, seal it, make it durable and give it its name."""
-        final = self._filename(indexname, self.generation)
-        draft = _Renamed(storage, final)
-        super().write(draft, indexname)
-        path = Path(storage.folder) / draft.held
-        data = path.read_bytes()
-        with path.open("ab") as file:
-            file.write(self._tail.pack(self._mark, zlib.crc32(data), len(data)))
-            file.flush()
-            os.fsync(file.fileno())
-        path.replace(path.with_name(final))
-        sync_folder(path.parent)
-
-    @classmethod
-    def check(cls, storage: Any, indexname: str) -> None:
-        """Raise `IndexDamaged` where the newest one does not carry its checksum."""
-        name = cls._filename(indexname, cls._latest_generation(storage, indexname))
-        path = Path(storage.folder) / name
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise IndexDamaged(str(path), str(error)) from error
-        body, tail = data[: -cls._tail.size], data[-cls._tail.size :]
-        if tail != cls._tail.pack(cls._mark, zlib.crc32(body), len(body)):
-            raise IndexDamaged(str(path), "it does not carry its checksum")
-
-
-class _Renamed:
-    """The storage, but the last step of writing the table is left to its caller."""
-
-    def __init__(self, storage: Any, final: str) -> None:
-        self._storage, self._final = storage, final
-        self.held = ""
-
-    def create_file(self, name: str) -> Any:
-        return self._storage.create_file(name)
-
-    def rename_file(self, old: str, new: str, safe: bool = False) -> None:
-        self.held = old
-
-
-class ArrayStorage(FileStorage):
-    """A folder of files. Nothing of ours is ever too large for memory, so there is no folder
-    for Whoosh's temporary files."""
-
-    def temp_storage(self, name: str | None = None) -> RamStorage:
-        return RamStorage()
-
-
-class ArrayIndex(FileIndex):
-    """An index folder whose table of contents is checked whenever it is read."""
-
-    @classmethod
-    def create(cls, storage: Any, schema: Schema, indexname: str = "MAIN") -> ArrayIndex:
-        CheckedTOC(schema, [], 0).write(storage, indexname)
-        return cls(storage, indexname=indexname)
-
-    def __init__(self, storage: Any, schema: Schema | None = None, indexname: str = "MAIN") -> None:
-        CheckedTOC.check(storage, indexname)
-        super().__init__(storage, schema, indexname)
-
-    @property
-    def folder(self) -> Path:
-        """Where it lives."""
-        return Path(str(self.storage.folder))  # type: ignore[attr-defined]
-
-    def read_toc(self) -> TOC:
-        """The newest table of contents; raises `IndexDamaged`, or whatever unpickling raises."""
-        CheckedTOC.check(self.storage, self.indexname)
-        toc: TOC = TOC.read(self.storage, self.indexname, schema=self._schema)
-        return toc
-
-    _read_toc = read_toc

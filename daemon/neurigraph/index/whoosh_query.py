@@ -21,7 +21,8 @@ from whoosh.reading import MultiReader
 from whoosh.searching import Searcher
 
 from neurigraph.index.postings import FIELDS
-from neurigraph.index.whoosh_codec import ArrayReader, SegmentData, rounded
+from neurigraph.index.segment import SegmentData
+from neurigraph.index.whoosh_codec import ArrayReader, rounded
 
 Docs = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -157,7 +158,10 @@ class ArraySearcher(Searcher):
             sum((leaf.data.lengths[f] * w for f, w in fields), np.zeros(1)) for leaf in self.leaves
         ]
         average = sum(float(x.sum()) for x in lengths) / (self.doc_count_all() or 1) or 1.0
-        return [part.k1 * ((1 - part.b) + part.b * rounded(length) / average) for length in lengths]
+        return [
+            np.asarray(part.k1 * ((1 - part.b) + part.b * rounded(length) / average), np.float64)
+            for length in lengths
+        ]
 
     def _mask(self, number: int, query: Query, allow: Collection[str] | None) -> NDArray[np.bool_]:
         data = self.leaves[number].data

@@ -19,13 +19,9 @@ from whoosh.writing import SegmentWriter
 from neurigraph.index.analysis import Vocabulary
 from neurigraph.index.array_file import write_arrays
 from neurigraph.index.postings import FIELDS, Block, Collector, merge
-from neurigraph.index.whoosh_codec import (
-    ArrayCodec,
-    ArrayIndex,
-    ArraySegment,
-    CheckedTOC,
-    SegmentData,
-)
+from neurigraph.index.segment import SegmentData
+from neurigraph.index.whoosh_codec import ArrayCodec, ArraySegment
+from neurigraph.index.whoosh_index import ArrayIndex, CheckedTOC
 
 BATCH_CHARS = 300_000
 """Characters that are analysed at once: enough to spread the fixed costs, few enough for memory."""

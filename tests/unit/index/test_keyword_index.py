@@ -148,6 +148,32 @@ def test_marks_show_where_the_words_stand(index: KeywordIndex) -> None:
     assert body.positions.tolist() == [2]
 
 
+def test_lines_and_phrases_are_known(tmp_path: Path) -> None:
+    text = "Ann: to be or not\nto be?\n\n## Bob\n\n- Node.js server: to be…\n"
+    index = KeywordIndex(tmp_path)
+    index.apply([Document("m-0", "1", body="x\ny", transcript="z")], [])
+    index.apply([Document("m-1", "1", body="to be", transcript=text)], [])
+    index.apply([Document("m-2", "1", title="to be")], [])
+
+    def lines(name: str) -> list[str]:
+        marked = index.marks([name], [])[name]
+        return [words(text)[i] for i in marked.lines().tolist()]
+
+    def places(phrase: str) -> dict[str, list[int]]:
+        found = index.phrase(["m-0", "m-1", "m-2", "gone"], words(phrase))
+        return {name: at.tolist() for name, at in found.items()}
+
+    for _ in range(2):
+        assert lines("m-1") == ["ann", "to", "bob", "node"]
+        assert lines("m-2") == []
+        assert places("to be") == {"m-1": [1, 5, 11]}
+        assert places("To be, or not to be?") == {"m-1": [1]}
+        assert places("node.js servers") == {"m-1": [8]}
+        assert places("be to be or not to be to be") == places("be absent") == places("") == {}
+        assert index.phrase(["m-1"], ["to", "be"], "body")["m-1"].tolist() == [0]
+        index.optimize()
+
+
 def test_a_word_is_found_at_its_place_in_a_long_transcript(tmp_path: Path) -> None:
     filler = "Wörter — and other “things” that stand in the way. " * 2000
     text = filler + "xyzzy " + filler + " " * 700 + "xyzzy"
