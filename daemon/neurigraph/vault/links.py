@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from neurigraph.errors import InvalidInput
 from neurigraph.vault.markdown import Hidden
 
 # A link begins with a literal bracket, so that the search for one is quick; whether it is an
@@ -71,7 +72,10 @@ def edge_value(target: str, name: str, weight: float | None) -> str:
     """An edge as a property holds it: `[[target|Name (0.8)]]`, without brackets for None.
 
     A name that itself ends like a weight gets ` (1)` behind it, so that it is read back right.
+    Raises InvalidInput for a target that no wikilink can hold.
     """
+    if not target.strip() or _UNSAFE_TARGET.search(target):
+        raise InvalidInput("target", f"a link cannot point to '{target}'; rename it without []|#^")
     name = re.sub(r"[\[\]|\s]+", " ", name).strip()
     if weight is None and edge_alias(name)[1] is not None:
         weight = 1.0

@@ -8,19 +8,17 @@ of every value, so that a single line can be changed later.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from yaml.composer import Composer
+from yaml.error import Mark
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.parser import Parser
 from yaml.reader import Reader
 from yaml.scanner import Scanner
 
 from neurigraph.model import Value
-
-if TYPE_CHECKING:
-    from yaml.error import Mark
 
 MAX_DEPTH = 40
 """How deep maps and lists may nest; hand-written frontmatter stays below five."""

@@ -104,6 +104,12 @@ def test_an_edge_reads_back_with_its_weight(name: str, weight: float | None) -> 
     assert read == weight or (weight is None and read == 1.0)
 
 
+@pytest.mark.parametrize("target", ["", "C#/C#", "a|b", "[x]", "a\nb"])
+def test_an_edge_to_a_name_that_no_link_can_hold_is_refused(target: str) -> None:
+    with pytest.raises(InvalidInput):
+        edge_value(target, "x", None)
+
+
 def test_edges_are_properties_that_are_links_under_keys_that_are_not_ours() -> None:
     raw = b"""---
 type: focused
@@ -287,7 +293,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=250)
 @given(
     PIECES, PIECES.map(lambda text: text.replace("\n", " ").replace("\r", "")), st.integers(0, 3)
 )
@@ -319,7 +325,7 @@ STYLES = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=250)
 @given(
     STYLES,
     st.sampled_from(["", "a: 1\n", "# c\n", "a: |+\n  x\n\n"]),

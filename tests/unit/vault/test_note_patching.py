@@ -184,13 +184,13 @@ def assert_patched(raw: bytes, key: str, value: object) -> None:
     assert set_keys(new, {key: value}) == new  # type: ignore[dict-item]
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=250)
 @given(notes(), st.sampled_from([*"abcdefghijklmopqrv", "quoted key", "new", "nested"]), VALUES)
 def test_a_set_value_reads_back_and_all_else_stays(raw: bytes, key: str, value: object) -> None:
     assert_patched(raw, key, value)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=250)
 @given(notes(), st.randoms(use_true_random=False))
 def test_a_removed_key_is_gone_and_all_else_stays(raw: bytes, chance: random.Random) -> None:
     before = read_note(raw)
@@ -208,7 +208,7 @@ def test_a_removed_key_is_gone_and_all_else_stays(raw: bytes, chance: random.Ran
     assert key.encode() in gone
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=250)
 @given(
     st.one_of(
         st.binary(max_size=80),
@@ -238,7 +238,7 @@ def test_any_bytes_take_a_property_or_refuse_it(raw: bytes, value: object) -> No
     assert after.body == before.body
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=250)
 @given(TEXTS)
 def test_every_yaml_reader_reads_the_same_text_back(value: str) -> None:
     raw = set_keys(b"", {"key": value, "list": [value]})
@@ -440,7 +440,7 @@ SECTION_BODIES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=250)
 @given(
     SECTION_BODIES,
     EOLS,

@@ -58,7 +58,7 @@ ANY_NOTE = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=250)
 @given(ANY_NOTE)
 @example(b"---\n? [a]\n: b\n---\n")
 @example(b"---\n- a\n---\n")
