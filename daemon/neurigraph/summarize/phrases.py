@@ -11,6 +11,7 @@ from neurigraph.summarize.languages import DULL, JOINERS, OPENERS, fold, stop_wo
 from neurigraph.summarize.prose import MARKS, Sentence
 
 TOKEN = re.compile(rf"[^\W_](?:[\w'’.+#/{MARKS}-]*[\w+#{MARKS}])?|[^\w\s]")
+_ELISION = re.compile(r"\b(?:[cdjlmnst]|(?:jus|lors|puis)?qu|dell|all|nell|un)['’]", re.IGNORECASE)
 _VERB = {
     "en": re.compile(r"\w{3,}(?:ed|ly|ing|est|'s|n't|'re|'ve|'ll|'d)$"),
     "ru": re.compile(
@@ -38,7 +39,10 @@ class Phrases:
     def _read(self, sentence: Sentence) -> None:
         run: list[str] = []
         opened = 0.0
-        tokens = TOKEN.findall(sentence.text)
+        text = sentence.text
+        if self.language in {"fr", "it"}:
+            text = _ELISION.sub("", text)
+        tokens = TOKEN.findall(text)
         for at, token in enumerate([*tokens, "."]):
             known = self._known.get(token)
             if known is None:

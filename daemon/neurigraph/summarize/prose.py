@@ -258,6 +258,8 @@ _BREAK = re.compile(
     r"[。！？｡][」』）\"”]*|[!?](?=[\u3040-\u9fff])"
     r"|(?<![.!?…؟।])[.!?…؟।]+[\"'”’»)\]]*(?=\s+[\"'“«„(\[]?[^\W\d_a-zа-яß]|\s+\d|$)"
 )
+# who begins a line in lower case begins sentences so too
+_CASUAL_BREAK = re.compile(r"[。！？｡]|(?<![.!?…])[.!?…]+[\"'”’)\]]*(?=\s|$)")
 _LAST_WORD = re.compile(r"[^\s(\[\"“„«]{1,12}$")
 
 
@@ -265,7 +267,8 @@ def split_sentences(line: str, language: str = "en") -> list[str]:
     """A line of prose cut into sentences, abbreviations, initials and ordinals minded."""
     pieces: list[str] = []
     begin = 0
-    for end in _BREAK.finditer(line):
+    breaks = _CASUAL_BREAK if line[:1].islower() else _BREAK
+    for end in breaks.finditer(line):
         before = line[max(0, end.start() - 12) : end.start()]
         if end[0] == "." and _is_abbreviation(before, language):
             continue

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import socket
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neurigraph.summarize.draft import Draft
 from neurigraph.summarize.extractive import NO_PROSE, UNTITLED, extractive
 from neurigraph.summarize.prose import length
 
@@ -21,10 +24,15 @@ def conversation(name: str) -> str:
     return (CONVERSATIONS / f"{name}.md").read_text(encoding="utf-8")
 
 
+@cache
+def draft_of(name: str, quick: bool = False) -> Draft:
+    return extractive(conversation(name), keywords_quick=quick)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_summary_is_whole_sentences_of_plain_prose(name: str) -> None:
     transcript = conversation(name)
-    draft = extractive(transcript)
+    draft = draft_of(name)
     words = length(draft.summary)
     assert 60 <= words <= 300
     assert words < length(transcript)
@@ -37,7 +45,7 @@ def test_a_summary_is_whole_sentences_of_plain_prose(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_title_fits_one_line_and_greets_nobody(name: str) -> None:
-    title = extractive(conversation(name)).title
+    title = draft_of(name).title
     assert 8 < len(title) <= 80
     assert not re.match(r"hi\b|hello|hey|hallo|こんにちは|你好|Здравствуйте", title, re.IGNORECASE)
 
@@ -45,7 +53,7 @@ def test_a_title_fits_one_line_and_greets_nobody(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("quick", [True, False])
 def test_keywords_are_ten_to_thirty_and_read_as_words(name: str, quick: bool) -> None:
-    keywords = extractive(conversation(name), keywords_quick=quick).keywords
+    keywords = draft_of(name, quick).keywords
     assert 10 <= len(keywords) <= 30
     assert len({word.casefold() for word in keywords}) == len(keywords)
     for word in keywords:
@@ -66,20 +74,37 @@ def test_keywords_are_ten_to_thirty_and_read_as_words(name: str, quick: bool) ->
     ],
 )
 def test_keywords_name_what_the_conversation_was_about(name: str, words: str) -> None:
-    assert set(words.split()) <= set(extractive(conversation(name)).keywords)
+    assert set(words.split()) <= set(draft_of(name).keywords)
+
+
+def test_no_connection_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError("a connection was tried")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    assert extractive(conversation("travel")).keywords
+
+
+def test_a_terse_go_ahead_is_a_decision() -> None:
+    draft = extractive(
+        "User: Should we wait for the state or seed the jitter?\n\nAssistant: Waiting is more"
+        " robust.\n\nUser: go with waiting, and fix the leak too. don't touch the defaults\n\nAssistant: I'll do that.\n"
+    )
+    assert draft.decisions == "- Go with waiting, and fix the leak too."
 
 
 def test_what_was_asked_and_decided_is_in_the_summary() -> None:
-    summary = extractive(conversation("medical")).summary
+    summary = draft_of("medical").summary
     assert summary.startswith("I've been on lisinopril 10 mg for about six weeks")
     assert "ask for losartan 50 mg instead of lisinopril" in summary
-    summary = extractive(conversation("python_debugging")).summary
+    summary = draft_of("python_debugging").summary
     assert "got really slow after we moved from pandas 1.5 to 2.2" in summary
     assert "Let's go with the dictionary per supplier." in summary
 
 
 def test_decisions_and_open_questions_are_only_what_was_said() -> None:
-    draft = extractive(conversation("travel"))
+    draft = draft_of("travel")
     assert draft.decisions.splitlines() == [
         "- Let's go with Arrábida instead of Sintra.",
         "- We'll skip Coimbra and stay four nights in Porto so that there's time for the Douro"
@@ -95,7 +120,7 @@ def test_decisions_and_open_questions_are_only_what_was_said() -> None:
 def test_every_conversation_of_ours_ends_with_a_decision_and_leaves_something_open(
     name: str,
 ) -> None:
-    draft = extractive(conversation(name))
+    draft = draft_of(name)
     assert draft.decisions
     assert draft.open_questions
 
