@@ -89,7 +89,8 @@ def test_no_connection_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_terse_go_ahead_is_a_decision() -> None:
     draft = extractive(
         "User: Should we wait for the state or seed the jitter?\n\nAssistant: Waiting is more"
-        " robust.\n\nUser: go with waiting, and fix the leak too. don't touch the defaults\n\nAssistant: I'll do that.\n"
+        " robust.\n\nUser: go with waiting, and fix the leak too. don't"
+        " touch the defaults\n\nAssistant: I'll do that.\n"
     )
     assert draft.decisions == "- Go with waiting, and fix the leak too."
 
