@@ -292,7 +292,7 @@ def test_plain_text_is_words_without_markup() -> None:
     body = (
         "# Title\n\n> [!note] Callout\n> with **bold** and `code`\n\n- [x] done\n1. [[A/B|alias]]\n"
         "![[image.png]] and [words](https://x.y)\n\n```js\nalert(1)\n```\n%% hidden %%\n"
-        "<!-- too -->\n| a | b |\n|---|---|\n| 1 | 2 |\n\nsnake_case stays, <b>tags</b> go. ^block-id\n"
+        "<!-- too -->\n| a | b |\n|---|---|\n| 1 | 2 |\n\nsnake_case, <b>tags</b> go. ^block-id\n"
     )
     plain = plain_text(body)
     for gone in (
