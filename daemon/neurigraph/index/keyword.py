@@ -39,7 +39,7 @@ from neurigraph.index.whoosh_codec import (
 )
 from neurigraph.index.whoosh_index import clear, open_index, read_toc
 from neurigraph.index.whoosh_query import ArraySearcher, Part, Query, open_searcher
-from neurigraph.index.whoosh_writer import ArrayWriter, Merged, choose, merge_segments
+from neurigraph.index.whoosh_writer import ArrayWriter, Merged, choose, groups, merge_segments
 
 __all__ = [
     "Chunk",
@@ -53,6 +53,7 @@ __all__ = [
     "NearTerm",
     "Part",
     "Query",
+    "Source",
     "Word",
     "chunks",
     "query_terms",
@@ -77,18 +78,8 @@ DEFAULT_PARTS = (
 """All fields read as one text, and what the title and the keywords say once more."""
 
 _MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -225,15 +216,14 @@ class KeywordIndex:
         with self._merging:
             chosen = choose([r.array_segment for r in self._searcher.leaves])
             if chosen:
-                self._merge({s.segment_id() for s in chosen})
+                self._merge({segment.segment_id() for segment in chosen})
             return bool(choose([r.array_segment for r in self._searcher.leaves]))
 
     def optimize(self) -> None:
-        """Make one segment of all. Takes seconds and much memory; for idle times."""
+        """Make one segment of all, or a few of half a gigabyte. For idle times: takes seconds."""
         with self._merging:
-            leaves = self._searcher.leaves
-            if len(leaves) > 1 or any(r.has_deletions() for r in leaves):
-                self._merge({r.name for r in leaves})
+            for group in groups([leaf.array_segment for leaf in self._searcher.leaves]):
+                self._merge({segment.segment_id() for segment in group})
 
     def _merge(self, names: Collection[str]) -> None:
         merged = self._merge_sources(names)

@@ -45,14 +45,15 @@ def marks(
     """For each document that is held, where the terms stand in it."""
     found: dict[str, Marked] = {}
     for data, here in _held(searcher, ids):
-        table = np.full(data.term_count, -1, np.int64)
+        table = np.full(data.term_count, -1, np.int16)
         for number, rank in reversed(list(enumerate(_ranks(data, terms).tolist()))):
             if rank >= 0:
                 table[rank] = number
         for name, doc in here:
             which = table[data.words(doc, source)]
             positions = np.flatnonzero(which >= 0)
-            found[name] = Marked(positions, which[positions], len(which), data, doc, source)
+            at = which[positions].astype(np.int64)
+            found[name] = Marked(positions, at, len(which), data, doc, source)
     return found
 
 

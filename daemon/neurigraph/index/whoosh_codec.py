@@ -7,6 +7,7 @@ and searcher work on it as on any other; `whoosh_query` takes the arrays as they
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,11 @@ class ArraySegment(W3Segment):
     def path(self, folder: Path) -> Path:
         """Its file."""
         return folder / str(self.make_filename(SEGMENT_SUFFIX))
+
+    @classmethod
+    def _random_id(cls, size: int = 16) -> str:
+        """A name that no other segment has, even where somebody has seeded `random`."""
+        return secrets.token_hex(size // 2)
 
     def should_assemble(self) -> bool:
         """There is but one file."""

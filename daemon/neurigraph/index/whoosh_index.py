@@ -119,8 +119,9 @@ _UNREADABLE: tuple[type[Exception], ...] = (
 def open_index(folder: Path, version: str) -> ArrayIndex:
     storage = ArrayStorage(str(folder))
     name = f"v{version}"
-    for path in folder.glob(f".*{SEGMENT_SUFFIX}"):  # a merge that was cut off
-        path.unlink()
+    for pattern in (f".*{SEGMENT_SUFFIX}", "_*.toc.*"):  # drafts of a merge or commit cut off
+        for path in folder.glob(pattern):
+            path.unlink()
     if TOC._latest_generation(storage, name) < 0:
         clear(folder)
         return ArrayIndex.create(storage, schema(), name)

@@ -123,6 +123,8 @@ class ArraySearcher(Searcher):
             hits = np.flatnonzero((score > 0) & mask)
             total += len(hits)
             found = score[hits]
+            if limit < 1:
+                continue
             if len(hits) > limit:
                 cut = np.partition(found, len(found) - limit)[len(found) - limit]
                 keep = found >= cut

@@ -154,25 +154,41 @@ def merge_segments(
 def choose(segments: Sequence[ArraySegment]) -> list[ArraySegment]:
     """The segments that are best merged now; empty when there is nothing worth it.
 
-    Tiers of sizes, each eight times the one before: eight segments of one tier become one. Where
-    most of a segment was deleted, it is written anew.
+    Tiers of sizes, each eight times the one before: eight segments of one tier become one, of
+    the smallest four, as they are quickly merged and cost every search the same as large ones.
+    Where most of a segment was deleted, it is written anew.
     """
     tiers: dict[int, list[ArraySegment]] = {}
     for segment in segments:
-        tier, size = 0, max(segment.size, SMALL)
+        tier, size = 0, segment.size
         while size > SMALL:
             tier, size = tier + 1, size // FANOUT
         tiers.setdefault(tier, []).append(segment)
-    for _, tier_segments in sorted(tiers.items()):
-        if len(tier_segments) >= FANOUT:
-            chosen: list[ArraySegment] = []
-            total = 0
-            for segment in tier_segments:
-                if chosen and total + segment.size > MERGE_BYTES:
-                    break
-                chosen.append(segment)
-                total += segment.size
-            if len(chosen) >= 2:
+    for tier, members in sorted(tiers.items()):
+        if len(members) >= (FANOUT if tier else FANOUT // 2):
+            chosen = _within(members, MERGE_BYTES)[0]
+            if len(chosen) > 1:
                 return chosen
     stale = [s for s in segments if 2 * s.deleted_count() > s.doc_count_all() and s.size > SMALL]
     return stale[:1]
+
+
+def groups(segments: Sequence[ArraySegment]) -> list[list[ArraySegment]]:
+    """What to merge so that as few segments as possible are left, none with deleted documents."""
+    return [
+        group
+        for group in _within(segments, LARGEST)
+        if len(group) > 1 or any(s.has_deletions() for s in group)
+    ]
+
+
+def _within(segments: Sequence[ArraySegment], most: int) -> list[list[ArraySegment]]:
+    found: list[list[ArraySegment]] = []
+    total = most + 1
+    for segment in segments:
+        total += segment.size
+        if total > most:
+            found.append([])
+            total = segment.size
+        found[-1].append(segment)
+    return found

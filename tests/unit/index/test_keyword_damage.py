@@ -134,6 +134,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
         answer = index.search(Query((f"word{held[newest]}",)), 3)
         assert [m.id for m in answer.best] == [newest]
         assert index.search(Query(("tea",)), 30).total == 7
+        assert not [p for p in tmp_path.iterdir() if p.name.startswith(".") or ".toc." in p.name]
         index.close()
 
 

@@ -127,6 +127,7 @@ def test_the_limit_holds_and_the_total_counts_all(tmp_path: Path) -> None:
     assert answer.total == 90
     assert len(answer.best) == 4
     assert {m.id[-2:] for m in answer.best} == {"29", "28"}
+    assert index.search(Query(("tea",)), 0).total == 90
 
 
 def test_marks_show_where_the_words_stand(index: KeywordIndex) -> None:
@@ -223,6 +224,27 @@ def test_what_is_deleted_while_a_merge_runs_stays_deleted(tmp_path: Path) -> Non
     index.close()
     index = KeywordIndex(tmp_path)
     assert index.contents() == {"m-0": "old", "m-2": "new", "m-3": "old"}
+
+
+def test_a_seeded_random_does_no_harm(tmp_path: Path) -> None:
+    index = KeywordIndex(tmp_path)
+    before = random.getstate()
+    for step in range(3):
+        random.seed(0)
+        index.apply([Document(f"m-{step}", "1", body=f"word{step} all")], [])
+    random.setstate(before)
+    assert index.search(Query(("all",)), 5).total == 3
+    assert [found(index, f"word{step}") for step in range(3)] == [["m-0"], ["m-1"], ["m-2"]]
+
+
+def test_small_segments_do_not_pile_up(tmp_path: Path) -> None:
+    index = KeywordIndex(tmp_path)
+    for step in range(40):
+        index.apply([Document(f"m-{step}", "1", body=f"word{step} all")], [])
+        while index.merge():
+            pass
+        assert len(index._searcher.leaves) < 5
+    assert index.search(Query(("all",)), 5).total == 40
 
 
 def test_a_second_owner_is_told_so(tmp_path: Path) -> None:
