@@ -10,10 +10,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from neurigraph.errors import Duplicate, InvalidInput, OutsideVault, VaultUnavailable
 from neurigraph.vault.names import same_name
+
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 _SYNC_ALL = 40
 """From this many files on, one sync of everything is faster than one of each."""
@@ -24,18 +26,34 @@ def checked(rel: str) -> str:
 
     The vault's own folder is the empty text.
     """
-    if "\0" in rel or rel.startswith(("/", "\\")) or re.match(r"[A-Za-z]:[\\/]", rel):
+    if "\0" in rel or rel.startswith(("/", "\\")) or _DRIVE.match(rel):
         raise OutsideVault(rel.replace("\0", "\\0"))
     if os.name == "nt" and ("\\" in rel or ":" in rel):
         raise OutsideVault(rel)
-    try:
-        os.fsencode(rel)
-    except UnicodeEncodeError as error:
-        raise InvalidInput("path", "it holds half a character; use another name") from error
-    path = PurePosixPath(rel)
-    if ".." in path.parts:
+    parts = rel.split("/")
+    if ".." in parts:
         raise OutsideVault(rel)
-    return "" if str(path) == "." else str(path)
+    if not rel.isascii():
+        try:
+            os.fsencode(rel)
+        except UnicodeEncodeError as error:
+            raise InvalidInput("path", "it holds half a character; use another name") from error
+    return "/".join(part for part in parts if part not in ("", "."))
+
+
+def inside(root: str, rel: str) -> str:
+    """The full path of `rel` under `root` (a real path); refused if a link on it leads out."""
+    full = root.rstrip(os.sep)
+    parts = checked(rel).split("/")
+    for number, part in enumerate(parts):
+        full = f"{full}{os.sep}{part}" if part else full
+        if os.path.islink(full):  # noqa: PTH114
+            rest = full + "".join(f"{os.sep}{below}" for below in parts[number + 1 :])
+            real = os.path.realpath(rest)
+            if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
+                raise OutsideVault(rel)
+            return rest
+    return full or root
 
 
 @contextmanager

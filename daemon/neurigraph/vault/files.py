@@ -18,7 +18,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from neurigraph.clock import Clock
 from neurigraph.errors import (
@@ -63,11 +63,7 @@ class VaultFiles:
 
     def path(self, rel: str) -> Path:
         """Where this file is; it need not exist. Links that stay in the vault are allowed."""
-        full = Path(self._real, disk.checked(rel))
-        real = os.path.realpath(full)
-        if real != self._real and not real.startswith(self._real.rstrip(os.sep) + os.sep):
-            raise OutsideVault(rel)
-        return full
+        return Path(disk.inside(self._real, rel))
 
     def read(self, rel: str) -> bytes:
         """The bytes of a file."""
@@ -91,7 +87,7 @@ class VaultFiles:
         Parts that are not there stay as given.
         """
         found = ""
-        for part in PurePosixPath(disk.checked(rel)).parts:
+        for part in filter(None, disk.checked(rel).split("/")):
             name = part
             if not os.path.lexists(Path(self._real, found, name)):
                 with suppress(OSError):
@@ -115,14 +111,16 @@ class VaultFiles:
 
         A taken name becomes `name 2.md` and so on, or raises `Duplicate` without
         `numbered_if_taken`. `check` is given the bytes read back from disk before the file takes
-        its place, and refuses them with False. `like` names a file whose permissions are taken on.
+        its place, and refuses them with False; such a file is synced at once in a batch too.
+        `like` names a file whose permissions are taken on.
         """
         rel = _named(rel)
         full = self.path(rel)
         with self._writing(rel):
             self._make_folders(full.parent)
             mode = self.path(like).stat().st_mode & 0o777 if like is not None else None
-            temporary = self._write_temporary(full.parent, data, mode, now=self._batch is None)
+            batch = self._batch if check is None else None
+            temporary = self._write_temporary(full.parent, data, mode, now=batch is None)
             try:
                 if check is not None and not check(temporary.read_bytes()):
                     raise OSError(errno.EIO, "what was written does not read back the same")
@@ -133,9 +131,11 @@ class VaultFiles:
                 raise
             self.on_step("in place")
             self._remember(rel, data)
-            if self._batch is not None:
-                self._batch.add(self.path(rel))
-            self._sync_folder(full.parent)
+            if batch is not None:
+                batch.add(self.path(rel))
+                batch.add(full.parent)
+            else:
+                disk.sync(full.parent)
         self.on_step("done")
         return rel
 
@@ -256,7 +256,10 @@ class VaultFiles:
         return placed
 
     def remove_verified(self, rel: str, expected: bytes) -> None:
-        """Remove a file that still holds exactly `expected`; else `ChangedElsewhere`."""
+        """Remove a file that still holds exactly `expected`; else `ChangedElsewhere`.
+
+        After a power cut it may be there again.
+        """
         full = self.path(_named(rel))
         if not disk.holds(full, expected):
             raise ChangedElsewhere(rel)
@@ -264,7 +267,6 @@ class VaultFiles:
             self.on_step("compared for removal")
             full.unlink()
             self.on_step("removed")
-            self._sync_folder(full.parent)
 
     def clean_leftovers(self) -> list[str]:
         """Remove temporary files that an interrupted write left anywhere, and answer their paths.

@@ -183,20 +183,14 @@ class Recall:
         Raises `ChangedElsewhere` when it was edited meanwhile; then it stays plain.
         """
         plain, packed = _places(memory_id)
-        if self.form(memory_id) == "both":
-            self.resolve_pair(memory_id)
-        if self.form(memory_id) == "missing":
-            raise TranscriptMissing(memory_id)
-        return self._pack(plain, packed) if self.form(memory_id) == "plain" else 0
+        return self._pack(plain, packed) if self._one_form(memory_id) == "plain" else 0
 
     def decompress(self, memory_id: str) -> int:
         """Make the transcript plain again and answer the bytes it grew by; 0 when it was."""
         plain, packed = _places(memory_id)
-        if self.form(memory_id) == "both":
-            self.resolve_pair(memory_id)
-        if self.form(memory_id) == "missing":
-            raise TranscriptMissing(memory_id)
-        return self._unpack_file(memory_id, packed, plain) if self.form(memory_id) == "gzip" else 0
+        if self._one_form(memory_id) != "gzip":
+            return 0
+        return self._unpack_file(memory_id, packed, plain)
 
     def resolve_pair(self, memory_id: str) -> Resolution:
         """Make one transcript of a plain one beside a `.gz`: see `Resolution`.
@@ -296,6 +290,16 @@ class Recall:
         return len(pairs)
 
     # -- how it is done
+
+    def _one_form(self, memory_id: str) -> Form:
+        """How the transcript is stored, once a pair is made one where that is possible."""
+        form = self.form(memory_id)
+        if form == "both":
+            self.resolve_pair(memory_id)
+            form = self.form(memory_id)
+        if form == "missing":
+            raise TranscriptMissing(memory_id)
+        return form
 
     def _pack(self, plain: str, packed: str) -> int:
         data = self._files.read(plain)
