@@ -183,6 +183,8 @@ class KeywordIndex:
 
     def _apply(self, documents: Sequence[Document], leaving: Sequence[str]) -> None:
         with self._writing:
+            if self._owner.fd is None:
+                raise ValueError("the keyword index was closed")
             deleted = self._places(leaving)
             if not documents and not deleted:
                 return
@@ -227,7 +229,7 @@ class KeywordIndex:
 
     def _merge(self, names: Collection[str]) -> None:
         merged = self._merge_sources(names)
-        with self._writing:
+        with self._writing:  # close() waits for merges, so the folder is still ours
             writer = ArrayWriter(self._index, self._vocabulary)
             writer.put_in_place(merged)
             writer.commit()

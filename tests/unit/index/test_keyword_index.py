@@ -253,7 +253,23 @@ def test_a_second_owner_is_told_so(tmp_path: Path) -> None:
         KeywordIndex(tmp_path)
     first.close()
     first.close()
+    with pytest.raises(ValueError, match="closed"):
+        first.apply([Document("a", "1")], [])
     KeywordIndex(tmp_path).close()
+
+
+def test_text_that_is_no_text_does_no_harm(tmp_path: Path) -> None:
+    index = KeywordIndex(tmp_path)
+    for number, text in enumerate(
+        ("", "\0\0", "\ud800 half a pair \udc00", "\ufeff", "\u200d", "☃" * 99)
+    ):
+        index.apply([Document(f"m-{number}", "\ud800", title=text, body=text, transcript=text)], [])
+    index.optimize()
+    assert index.doc_count() == 6
+    assert found(index, "half a pair") == ["m-2"]
+    assert index.near_terms("\ud800x") == []
+    index.close()
+    assert KeywordIndex(tmp_path).contents()["m-2"] == "\ud800"
 
 
 def test_searches_while_others_write(tmp_path: Path) -> None:
