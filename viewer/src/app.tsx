@@ -89,7 +89,7 @@ function Page({ route }: { route: Route }) {
       return <StatusPage />;
     case "lost":
       return (
-        <Blank icon={MapPinOff} title="There is nothing at this address">
+        <Blank icon={MapPinOff} title="There is nothing at this address" page>
           <p>
             <Link href="/" className="text-accent underline">
               Go to all topics

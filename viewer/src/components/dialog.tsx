@@ -15,7 +15,7 @@ interface Props {
 export function Dialog({ title, open, onClose, children, sheet = false }: Props) {
   return (
     <Base.Root open={open} onOpenChange={(now) => !now && onClose()}>
-      <Base.Portal>
+      <Base.Portal container={document.getElementById("main")}>
         <Base.Backdrop className="fade fixed inset-0 z-40 bg-black/35" />
         <Base.Popup
           className={
@@ -24,10 +24,10 @@ export function Dialog({ title, open, onClose, children, sheet = false }: Props)
               : "pop fixed top-[12dvh] left-1/2 z-40 flex max-h-[80dvh] w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 flex-col rounded-2xl bg-surface shadow-float outline-none"
           }
         >
-          <header className="flex items-center justify-between gap-4 pt-4 pr-3 pl-5">
+          <div className="flex items-center justify-between gap-4 pt-4 pr-3 pl-5">
             <Base.Title className="text-[17px] font-semibold">{title}</Base.Title>
             <Base.Close render={<IconButton label="Close" icon={X} />} />
-          </header>
+          </div>
           <div className="overflow-y-auto px-5 pt-2 pb-5">{children}</div>
         </Base.Popup>
       </Base.Portal>

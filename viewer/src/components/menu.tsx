@@ -30,8 +30,8 @@ export function MenuButton({ label, icon, entries }: { label: string; icon: Luci
         }}
       />
       {made && (
-        <Base.Root open={open} onOpenChange={setOpen} modal={false}>
-          <Base.Portal>
+        <Base.Root open={open} onOpenChange={setOpen}>
+          <Base.Portal container={document.getElementById("main")}>
             <Base.Positioner anchor={button} align="end" sideOffset={4} className="z-40 outline-none">
               <Base.Popup
                 finalFocus={button}

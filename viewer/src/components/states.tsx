@@ -7,25 +7,35 @@ import { Button } from "./button.tsx";
 export function Blank({
   icon: Icon,
   title,
+  page = false,
   children,
 }: {
   icon: LucideIcon;
   title: string;
+  /** It stands for the whole page, so its title is the page's. */
+  page?: boolean;
   children?: ReactNode;
 }) {
+  const Heading = page ? "h1" : "h2";
   return (
     <div className="mx-auto flex max-w-md flex-col items-center px-6 py-16 text-center">
       <Icon aria-hidden size={28} strokeWidth={1.5} className="mb-4 text-ink-quiet" />
-      <h2 className="text-[17px] font-semibold">{title}</h2>
+      <Heading className="text-[17px] font-semibold">{title}</Heading>
       <div className="mt-2 space-y-3 text-ink-soft">{children}</div>
     </div>
   );
 }
 
-export function Failed({ error, retry }: { error: Error; retry: () => void }) {
+interface FailedProps {
+  error: Error;
+  retry: () => void;
+  page?: boolean;
+}
+
+export function Failed({ error, retry, page = false }: FailedProps) {
   return (
     <div role="alert">
-      <Blank icon={CloudOff} title="That did not work">
+      <Blank icon={CloudOff} title="That did not work" page={page}>
         <p>{error.message}</p>
         <Button onClick={retry}>Try again</Button>
       </Blank>

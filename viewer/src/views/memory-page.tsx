@@ -45,7 +45,7 @@ export function MemoryPage({ id, q }: { id: string; q: string }) {
     ),
   );
 
-  if (error) return <Failed error={error} retry={() => void refetch()} />;
+  if (error) return <Failed page error={error} retry={() => void refetch()} />;
   return (
     <div ref={scroller} className="reading min-h-0 grow overflow-y-auto px-3 py-4 sm:px-6">
       <div className="mx-auto max-w-3xl rounded-2xl border border-line bg-surface px-4 pt-3 pb-6 sm:px-8 sm:pt-5">

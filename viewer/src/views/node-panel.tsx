@@ -37,7 +37,7 @@ export function NodePanel({ node }: { node: Node }) {
 
   return (
     <div className="space-y-5">
-      <header>
+      <div>
         <div className="flex items-center gap-2.5">
           <span aria-hidden className="size-3.5 shrink-0 rounded-full" style={{ background: node.color }} />
           <h2 className="min-w-0 grow text-[17px] font-semibold break-words">{node.name}</h2>
@@ -66,7 +66,7 @@ export function NodePanel({ node }: { node: Node }) {
             <EyeOff aria-hidden size={14} /> Private: no AI is shown it
           </p>
         )}
-      </header>
+      </div>
       <div className="flex flex-wrap gap-2">
         <Button icon={Flame} onClick={() => void warm()}>
           Warm

@@ -105,7 +105,7 @@ export function PlacePage({ place, view: asked, filters }: Props) {
   const failed = broad.error ?? focused.error;
   if (failed) {
     const retry = () => void Promise.all([broad.refetch(), focused.refetch()]);
-    return <Failed error={failed} retry={retry} />;
+    return <Failed page error={failed} retry={retry} />;
   }
   const listNode = place.at === "all" ? null : place.at === "broad" ? place.broad : place.focused;
   const panel = node && <NodePanel node={node} />;

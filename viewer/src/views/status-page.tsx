@@ -21,7 +21,7 @@ export function StatusPage() {
   useEffect(() => {
     document.title = "Status · Neurigraph";
   }, []);
-  if (status.error) return <Failed error={status.error} retry={() => void status.refetch()} />;
+  if (status.error) return <Failed page error={status.error} retry={() => void status.refetch()} />;
   return (
     <div className="min-h-0 grow overflow-y-auto px-3 py-5 sm:px-6">
       <div className="mx-auto max-w-3xl space-y-4">

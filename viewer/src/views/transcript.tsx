@@ -184,7 +184,12 @@ const TurnRow = memo(function TurnRow({ turn, lit }: { turn: Turn | undefined; l
   const html = turn?.html;
   useLayoutEffect(() => {
     const element = text.current;
-    if (element) setTall(element.scrollHeight > window.innerHeight * 0.9);
+    if (!element) return;
+    setTall(element.scrollHeight > window.innerHeight * 0.9);
+    // What scrolls inside itself must be reachable by keys.
+    for (const wide of element.querySelectorAll<HTMLElement>("pre, table")) {
+      if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+    }
   }, [html]);
   if (!turn) {
     return (
