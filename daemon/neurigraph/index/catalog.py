@@ -11,13 +11,12 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
 from neurigraph.index.record import Record, Sections, from_json, to_json
 
-_FORMAT = 1
+_FORMAT = 2
 """Raised when rows change their meaning; an older catalog is rebuilt."""
 
 _TABLES = """
@@ -122,10 +121,7 @@ class Catalog:
                 "insert into notes (path, id, record, sections) values (?, ?, ?, ?) "
                 "on conflict (path) do update set "
                 "id=excluded.id, record=excluded.record, sections=excluded.sections",
-                [
-                    (r.path, r.id, to_json(r), json.dumps(asdict(r.sections), ensure_ascii=True))
-                    for r in records
-                ],
+                [(r.path, r.id, to_json(r), _sections_json(r.sections)) for r in records],
             )
 
     def remove(self, paths: Iterable[str]) -> None:
@@ -142,7 +138,7 @@ class Catalog:
                     "select sections from notes where path=?", (path,)
                 ).fetchone()
                 if row:
-                    found[path] = Sections(**json.loads(row[0]))
+                    found[path] = Sections(*json.loads(row[0]))
         return found
 
     def held(self, index: str) -> dict[str, str]:
@@ -198,6 +194,11 @@ class Catalog:
         """Remember a fact."""
         with self._lock:
             self._db.execute("insert or replace into facts values (?, ?)", (name, value))
+
+
+def _sections_json(sections: Sections) -> str:
+    parts = (sections.summary, sections.decisions, sections.open_questions, sections.notes)
+    return json.dumps(parts, ensure_ascii=True)
 
 
 def _column(index: str) -> str:

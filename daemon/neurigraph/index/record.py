@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -117,6 +116,7 @@ class Record:
         return replace(self, sections=Sections()) if self.sections != Sections() else self
 
 
+_STORED = tuple(f.name for f in fields(Record) if f.name != "sections")
 _DATES = ("created", "noted_access")
 
 
@@ -133,39 +133,35 @@ def opening_of(transcript: str) -> str:
 
 def to_json(record: Record) -> str:
     """A record, without its sections, as JSON for the catalog."""
-    values = asdict(record)
-    del values["sections"]
+    values = {name: value for name in _STORED if (value := getattr(record, name))}
+    values["stamp"] = [record.stamp.size, record.stamp.mtime_ns, record.stamp.inode]
     for name in _DATES:
-        moment = values[name]
-        values[name] = moment.isoformat() if moment else None
-    return json.dumps(
-        {k: v for k, v in values.items() if v not in ("", None, (), 0, False)},
-        ensure_ascii=True,
-        separators=(",", ":"),
-    )
+        if name in values:
+            values[name] = values[name].isoformat()
+    if record.links:
+        values["links"] = [[k.target, k.relationship, k.weight] for k in record.links]
+    if (stamp := record.transcript) is not None:
+        values["transcript"] = [getattr(stamp, f.name) for f in fields(stamp)]
+    return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
 
 
 def from_json(text: str) -> Record:
     """The record that `to_json` wrote. Raises ValueError, KeyError or TypeError when torn."""
     values: dict[str, Any] = json.loads(text)
-    values["stamp"] = Stamp(**_given(values["stamp"]))
+    values["stamp"] = Stamp(*values["stamp"])
     for name in _DATES:
         if name in values:
             values[name] = datetime.fromisoformat(values[name])
     for name in ("keywords", "tags", "aliases"):
         if name in values:
             values[name] = tuple(values[name])
-    values["links"] = tuple(Link(**link) for link in values.get("links", ()))
+    values["links"] = tuple(Link(*link) for link in values.get("links", ()))
     if "transcript" in values:
-        stamp = values["transcript"]
-        artifacts = tuple((str(n), int(s), bool(c)) for n, s, c in stamp.pop("artifacts", ()))
-        values["transcript"] = TranscriptStamp(**stamp, artifacts=artifacts)
+        stored = values["transcript"]
+        kept = tuple((str(n), int(s), bool(c)) for n, s, c in stored[-1])
+        values["transcript"] = TranscriptStamp(*stored[:-1], artifacts=kept)
     for name in ("writable", "pinned", "private"):
         values[name] = bool(values.get(name, False))
     for name in ("digest", "title", "version", "text_version", "path", "id"):
         values.setdefault(name, "")
     return Record(**values)
-
-
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(values)
