@@ -117,6 +117,7 @@ class Record:
 
 
 _STORED = tuple(f.name for f in fields(Record) if f.name != "sections")
+_STAMPED = tuple(f.name for f in fields(TranscriptStamp))
 _DATES = ("created", "noted_access")
 
 
@@ -141,7 +142,7 @@ def to_json(record: Record) -> str:
     if record.links:
         values["links"] = [[k.target, k.relationship, k.weight] for k in record.links]
     if (stamp := record.transcript) is not None:
-        values["transcript"] = [getattr(stamp, f.name) for f in fields(stamp)]
+        values["transcript"] = [getattr(stamp, name) for name in _STAMPED]
     return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
 
 
@@ -159,7 +160,8 @@ def from_json(text: str) -> Record:
     if "transcript" in values:
         stored = values["transcript"]
         kept = tuple((str(n), int(s), bool(c)) for n, s, c in stored[-1])
-        values["transcript"] = TranscriptStamp(*stored[:-1], artifacts=kept)
+        named = dict(zip(_STAMPED, stored, strict=True))
+        values["transcript"] = TranscriptStamp(**named | {"artifacts": kept})
     for name in ("writable", "pinned", "private"):
         values[name] = bool(values.get(name, False))
     for name in ("digest", "title", "version", "text_version", "path", "id"):
