@@ -351,7 +351,7 @@ class VaultFiles:
             device = disk.device(self._real)
             if device != self._device:
                 with os.scandir(self._real) as listing:
-                    if next(listing, None) is None:
+                    if self._device and next(listing, None) is None:
                         reason = "it is empty and on another disk than before; mount it again"
                         raise VaultUnavailable(self._real, reason)
                 self._device = device

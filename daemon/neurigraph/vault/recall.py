@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, TypeVar
 
 from neurigraph.errors import (
     ChangedElsewhere,
@@ -143,29 +144,15 @@ class Recall:
 
         A folder that cannot be looked into raises `OSError`: that is not `missing`.
         """
-        plain: os.stat_result | None = None
-        packed: os.stat_result | None = None
-        aside = []
-        for entry in self._list(recall_dir(memory_id)):
-            if entry.name == "transcript.md":
-                plain = entry.stat(follow_symlinks=False)
-            elif entry.name == "transcript.md.gz":
-                packed = entry.stat(follow_symlinks=False)
-            elif entry.name.startswith(_SET_ASIDE):
-                aside.append(f"{recall_dir(memory_id)}/{entry.name}")
-        shown = plain or packed
-        return RecallStat(
-            _form(plain is not None, packed is not None),
-            shown.st_size if shown else 0,
-            shown.st_mtime_ns if shown else 0,
-            self._artifacts(memory_id),
-            tuple(aside),
-        )
+        return _despite_changes(lambda: self._look(memory_id))
 
     def pairs(self) -> Iterator[str]:
         """The ids of the memories of which something is stored both ways: work to finish."""
         for memory_id in self.ids():
-            if self.form(memory_id) == "both" or self._artifact_pairs(memory_id):
+            names = {entry.name for entry in self._list(recall_dir(memory_id))}
+            if {"transcript.md", "transcript.md.gz"} <= names or (
+                "artifacts" in names and self._artifact_pairs(memory_id)
+            ):
                 yield memory_id
 
     def ids(self) -> Iterator[str]:
@@ -224,7 +211,7 @@ class Recall:
         safe = safe_file_name(name)
         if same_name(safe, AS_IS):
             safe = f"_{safe}"
-        folder = _artifact_folder(memory_id)
+        folder = f"{_folder(memory_id)}/artifacts"
         taken = [a.name for a in self._artifacts(memory_id)]
         number, free = 1, safe
         while True:
@@ -241,14 +228,7 @@ class Recall:
 
     def read_artifact(self, memory_id: str, name: str) -> bytes:
         """The bytes of an artifact as they were handed in, however it is stored."""
-        known = self._artifacts(memory_id)
-        for artifact in known:
-            if same_name(artifact.name, name):
-                data = self._files.read(artifact.path)
-                if artifact.compressed:
-                    data = self._unpack(memory_id, artifact.path, data)
-                return unquieten(artifact.name, data)
-        raise NotFound("artifact", name, [a.name for a in known][:5])
+        return _despite_changes(lambda: self._read_artifact(memory_id, name))
 
     def compress_artifacts(self, memory_id: str) -> int:
         """Gzip all artifacts and answer the bytes saved."""
@@ -351,48 +331,97 @@ class Recall:
             return plain
         return stored
 
+    def _look(self, memory_id: str) -> RecallStat:
+        plain: os.stat_result | None = None
+        packed: os.stat_result | None = None
+        aside: list[str] = []
+        artifacts: tuple[Artifact, ...] = ()
+        for entry in self._list(_folder(memory_id)):
+            if entry.name == "artifacts":
+                artifacts = self._artifacts(memory_id)
+            elif not entry.is_file(follow_symlinks=False):
+                continue
+            elif entry.name == "transcript.md":
+                plain = entry.stat(follow_symlinks=False)
+            elif entry.name == "transcript.md.gz":
+                packed = entry.stat(follow_symlinks=False)
+            elif entry.name.startswith(_SET_ASIDE):
+                aside.append(f"{recall_dir(memory_id)}/{entry.name}")
+        shown = plain or packed
+        return RecallStat(
+            _form(plain is not None, packed is not None),
+            shown.st_size if shown else 0,
+            shown.st_mtime_ns if shown else 0,
+            artifacts,
+            tuple(aside),
+        )
+
+    def _read_artifact(self, memory_id: str, name: str) -> bytes:
+        known = self._artifacts(memory_id)
+        for artifact in known:
+            if same_name(artifact.name, name):
+                data = self._files.read(artifact.path)
+                if artifact.compressed:
+                    data = self._unpack(memory_id, artifact.path, data)
+                return unquieten(artifact.name, data)
+        raise NotFound("artifact", name, [a.name for a in known][:5])
+
     def _list(self, folder: str) -> list[os.DirEntry[str]]:
-        """The real files of a folder, by name; none when it is not there."""
+        """What is in a folder, by name; nothing when it is not there."""
         try:
             with os.scandir(self._files.path(folder)) as listing:
-                found = [e for e in listing if e.is_file(follow_symlinks=False)]
+                return sorted(listing, key=lambda entry: entry.name)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return sorted(found, key=lambda entry: entry.name)
 
     def _artifacts(self, memory_id: str) -> tuple[Artifact, ...]:
-        folder = _artifact_folder(memory_id)
+        folder = f"{_folder(memory_id)}/artifacts"
         entries = [e for e in self._list(folder) if not e.name.startswith(".")]
         names = {entry.name for entry in entries}
         found = []
         for entry in entries:
+            if not entry.is_file(follow_symlinks=False):
+                continue
             compressed = _is_gz(entry.name)
             name = entry.name[:-3] if compressed else entry.name
             if not compressed or name not in names:
                 size = entry.stat(follow_symlinks=False).st_size
                 found.append(Artifact(name, f"{folder}/{entry.name}", size, compressed))
-        for entry in self._list(f"{folder}/{AS_IS}"):
-            size = entry.stat(follow_symlinks=False).st_size
-            found.append(Artifact(entry.name, f"{folder}/{AS_IS}/{entry.name}", size))
+        if AS_IS in names:
+            for entry in self._list(f"{folder}/{AS_IS}"):
+                if entry.is_file(follow_symlinks=False):
+                    size = entry.stat(follow_symlinks=False).st_size
+                    found.append(Artifact(entry.name, f"{folder}/{AS_IS}/{entry.name}", size))
         return tuple(found)
 
     def _artifact_pairs(self, memory_id: str) -> list[str]:
-        folder = _artifact_folder(memory_id)
-        names = {entry.name for entry in self._list(folder)}
+        folder = f"{_folder(memory_id)}/artifacts"
+        entries = self._list(folder)
+        names = {e.name for e in entries if e.is_file(follow_symlinks=False)}
         return [f"{folder}/{name}" for name in sorted(names) if f"{name}.gz" in names]
 
 
-def _places(memory_id: str) -> tuple[str, str]:
+_Found = TypeVar("_Found")
+
+
+def _despite_changes(look: Callable[[], _Found]) -> _Found:
+    """Look again when a file is compressed or decompressed between listing and reading it."""
+    for _ in range(9):
+        with suppress(FileNotFoundError):
+            return look()
+    return look()
+
+
+def _folder(memory_id: str) -> str:
     if not MEMORY_ID.fullmatch(memory_id):
         raise NotFound("memory", memory_id)
+    return recall_dir(memory_id)
+
+
+def _places(memory_id: str) -> tuple[str, str]:
+    _folder(memory_id)
     plain = transcript_path(memory_id)
     return plain, f"{plain}.gz"
-
-
-def _artifact_folder(memory_id: str) -> str:
-    if not MEMORY_ID.fullmatch(memory_id):
-        raise NotFound("memory", memory_id)
-    return f"{recall_dir(memory_id)}/artifacts"
 
 
 def _form(plain: bool, packed: bool) -> Form:

@@ -466,6 +466,14 @@ def test_the_empty_folder_of_an_unmounted_disk_is_not_written_to(
     assert files.create("x.md", b"text") == "x.md"
 
 
+def test_a_vault_that_is_made_after_the_start_can_be_filled(tmp_path: Path) -> None:
+    later = VaultFiles(tmp_path / "later", fixed_clock)
+    with pytest.raises(VaultUnavailable):
+        later.create("x.md", b"text")
+    (tmp_path / "later").mkdir()
+    assert later.create("x.md", b"text") == "x.md"
+
+
 # -- who wrote, and when
 
 

@@ -6,7 +6,9 @@ import gzip
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -530,6 +532,34 @@ def test_a_folder_that_cannot_be_looked_into_is_not_missing(
     monkeypatch.setattr(os, "scandir", scandir)
     with pytest.raises(PermissionError):
         recall.stat(ID)
+
+
+def test_readers_never_notice_that_it_is_compressed_and_back(recall: Recall) -> None:
+    recall.store(ID, TEXT)
+    recall.add_artifact(ID, "plan.pdf", b"plan" * 500)
+    wrong: list[object] = []
+    done = threading.Event()
+
+    def keep_reading() -> None:
+        while not done.is_set():
+            if recall.read(ID) != TEXT or recall.read_artifact(ID, "plan.pdf") != b"plan" * 500:
+                wrong.append("text")
+            if recall.stat(ID).form == "missing" or len(recall.stat(ID).artifacts) != 1:
+                wrong.append("stat")
+
+    with ThreadPoolExecutor(2) as pool:
+        readers = [pool.submit(keep_reading) for _ in range(2)]
+        try:
+            for _ in range(25):
+                recall.compress(ID)
+                recall.compress_artifacts(ID)
+                recall.decompress(ID)
+                recall.decompress_artifacts(ID)
+        finally:
+            done.set()
+        for reader in readers:
+            reader.result()
+    assert wrong == []
 
 
 def test_what_is_stored_is_told_without_reading_it(vault: Path, recall: Recall) -> None:
