@@ -7,13 +7,56 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurigraph.index.array_file import ArrayFile
 from neurigraph.index.postings import FIELDS, SOURCES, Block, unpack_starts
+
+KEEP_FROM = 256
+"""Documents from which on a term is so frequent that its counts are kept in memory."""
+
+KEEP_BYTES = 24 << 20
+"""What a segment keeps in memory of such counts."""
+
+DENSE = 4
+"""A term of more than a quarter of the documents is counted for all: sums over whole arrays are
+quicker than picking."""
+
+Weights = tuple[tuple[int, float], ...]
+"""Fields by their number in FIELDS, and what an occurrence there counts."""
+
+
+class Counted(NamedTuple):
+    """In which documents a term stands, ascending, and how often.
+
+    Where `docs` is None, `counts` has a value for every document of the segment.
+    """
+
+    docs: NDArray[Any] | None
+    counts: NDArray[np.float64]
+    frequency: int
+
+    def among(self, docs: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of these documents are in it."""
+        if self.docs is None:
+            has: NDArray[np.bool_] = self.counts[docs] > 0
+            return has
+        return among(self.docs, docs)
+
+
+_NOWHERE = Counted(np.empty(0, np.int32), np.empty(0), 0)
+
+
+def among(held: NDArray[Any], docs: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which of some documents are in a list, both ascending."""
+    if not len(held):
+        return np.zeros(len(docs), bool)
+    at = np.minimum(np.searchsorted(held, docs), len(held) - 1)
+    has: NDArray[np.bool_] = held[at] == docs
+    return has
 
 
 class SegmentData:
@@ -36,6 +79,8 @@ class SegmentData:
         self._word_ends = file.array("word_ends")
         self._gap_ends = file.array("gap_ends")
         self._open_ends = file.array("open_ends")
+        self._kept: dict[tuple[tuple[int, float], ...], Counted] = {}
+        self._kept_bytes = 0
 
     @cached_property
     def totals(self) -> dict[str, int]:
@@ -84,20 +129,54 @@ class SegmentData:
             return np.empty(0, np.int32), np.empty(0, np.uint16)
         return self._slice(at)
 
-    def many_postings(
-        self, fields: Sequence[int], ranks: NDArray[np.int64]
-    ) -> dict[tuple[int, int], tuple[NDArray[np.int32], NDArray[np.uint16]]]:
-        """For (position in `ranks`, field) the postings, where there are any."""
-        wanted = ranks[:, None] + np.array(fields, np.int64) * self.term_count
-        at = np.searchsorted(self._keys, wanted)
-        at[at == len(self._keys)] = 0
-        there = (ranks >= 0)[:, None] & (len(self._keys) > 0)
-        if len(self._keys):
-            there = there & (self._keys[at] == wanted)
-        return {
-            (i, fields[j]): self._slice(int(at[i, j]))
-            for i, j in zip(*(x.tolist() for x in np.nonzero(there)), strict=True)
-        }
+    def places(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each rank and each of FIELDS which postings list is theirs; -1 for none."""
+        if not len(self._keys):
+            return np.full((len(ranks), len(FIELDS)), -1, np.int64)
+        wanted = ranks[:, None] + np.arange(len(FIELDS)) * self.term_count
+        at = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        there = (self._keys[at] == wanted) & (ranks >= 0)[:, None]
+        return np.where(there, at, -1)
+
+    def documents(self, place: int) -> NDArray[np.int32]:
+        """The documents of a postings list, ascending."""
+        return self._slice(place)[0]
+
+    def counted(self, places: NDArray[np.int64], weights: Weights) -> Counted:
+        """In which documents a term stands in any of some fields, and how often, weighted.
+
+        `places` is the term's row of `places`. What is frequent is kept for the next time.
+        """
+        lists = [(int(places[field]), weight) for field, weight in weights if places[field] >= 0]
+        if not lists:
+            return _NOWHERE
+        key = tuple(lists)
+        found = self._kept.get(key)
+        if found is None:
+            found = self._count(lists)
+            if found.frequency >= KEEP_FROM:
+                self._keep(key, found)
+        return found
+
+    def _count(self, lists: Sequence[tuple[int, float]]) -> Counted:
+        slices = [(*self._slice(place), weight) for place, weight in lists]
+        most = max(len(docs) for docs, _, _ in slices)
+        if len(slices) == 1 and most * DENSE < self.doc_count:
+            docs, counts, weight = slices[0]
+            return Counted(docs, counts.astype(np.float64) * weight, len(docs))
+        dense = np.zeros(self.doc_count)
+        for docs, counts, weight in slices:
+            dense[docs] += counts * weight
+        at = np.flatnonzero(dense)
+        if len(at) * DENSE < self.doc_count:
+            return Counted(at, dense[at], len(at))
+        return Counted(None, dense, len(at))
+
+    def _keep(self, key: tuple[tuple[int, float], ...], counted: Counted) -> None:
+        self._kept_bytes += counted.counts.nbytes * 2
+        if self._kept_bytes > KEEP_BYTES:
+            self._kept, self._kept_bytes = {}, counted.counts.nbytes * 2
+        self._kept[key] = counted
 
     def _slice(self, at: int) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
         first, last = int(self._ends[at - 1]) if at else 0, int(self._ends[at])

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from math import log
-from operator import or_
 from typing import Any, Literal
 
 import numpy as np
@@ -21,10 +20,9 @@ from whoosh.reading import MultiReader
 from whoosh.searching import Searcher
 
 from neurigraph.index.postings import FIELDS
-from neurigraph.index.segment import SegmentData
+from neurigraph.index.segment import Counted, SegmentData, among
 from neurigraph.index.whoosh_codec import ArrayReader, rounded
 
-Docs = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
@@ -76,7 +74,10 @@ class Found:
     in_fields: Mapping[str, int]
 
 
-_Postings = Mapping[tuple[int, int], tuple[Docs, NDArray[np.uint16]]]
+_TINY = 1e-12
+"""Keeps 0 / 0 away where neither occurrences nor length count."""
+
+_NONE = np.empty(0, bool)
 
 
 class ArraySearcher(Searcher):
@@ -106,16 +107,9 @@ class ArraySearcher(Searcher):
         """
         terms = list(dict.fromkeys(query.terms))
         weights = _weights(query, terms)
-        data = [reader.data for reader in self.leaves]
-        wanted = [t.encode("utf-8", "surrogatepass") for t in terms]
-        fields = sorted({FIELDS.index(name) for part in parts for name, _ in part.fields})
-        everywhere = sorted({*fields, *(FIELDS.index(name) for name in report)})
-        held: list[_Postings] = [
-            d.many_postings(everywhere, d.ranks(wanted)) if terms else {} for d in data
-        ]
-        scores: list[Floats] = [np.zeros(d.doc_count) for d in data]
-        for part in parts:
-            self._score(part, weights, data, held, scores)
+        places = [leaf.data.places(_ranks(leaf.data, terms)) for leaf in self.leaves]
+        scores: list[Floats] = [np.zeros(leaf.data.doc_count) for leaf in self.leaves]
+        counted = [self._score(part, weights, places, scores) for part in parts]
         top: list[tuple[float, int, int]] = []
         total = 0
         for number, score in enumerate(scores):
@@ -131,28 +125,34 @@ class ArraySearcher(Searcher):
                 hits, found = hits[keep], found[keep]
             top += zip((-found).tolist(), [number] * len(hits), hits.tolist(), strict=True)
         top.sort()
-        return total, self._report(top[:limit], held, report)
+        return total, self._report(top[:limit], counted, places, report)
 
     def _score(
         self,
         part: Part,
         weights: Sequence[float],
-        data: Sequence[SegmentData],
-        held: Sequence[_Postings],
+        places: Sequence[NDArray[np.int64]],
         scores: Sequence[Floats],
-    ) -> None:
-        fields = [(FIELDS.index(name), weight) for name, weight in part.fields]
+    ) -> list[list[Counted]]:
+        """Add the scores of one part; answers for each term its counts in each segment."""
+        fields = tuple((FIELDS.index(name), weight) for name, weight in part.fields)
         documents = self.doc_count_all()
         norms = self._norms.get(part) or self._norms.setdefault(part, self._norm(fields, part))
+        found: list[list[Counted]] = []
         for i, weight in enumerate(weights):
-            counted = [_count(h, i, fields, d.doc_count) for h, d in zip(held, data, strict=True)]
-            frequency = sum(len(docs) for docs, _ in counted)
-            if not frequency:
-                continue
+            counted = [
+                leaf.data.counted(place[i], fields)
+                for leaf, place in zip(self.leaves, places, strict=True)
+            ]
+            found.append(counted)
+            frequency = sum(c.frequency for c in counted)
             factor = weight * part.boost * part.rarity(frequency, documents) * (part.k1 + 1)
-            for (docs, count), norm, score in zip(counted, norms, scores, strict=True):
-                if len(docs):
-                    score[docs] += factor * count / (count + norm[docs])
+            for (docs, counts, having), norm, score in zip(counted, norms, scores, strict=True):
+                if docs is None:
+                    score += factor * counts / (counts + norm)
+                elif having:
+                    score[docs] += factor * counts / (counts + norm[docs])
+        return found
 
     def _norm(self, fields: Sequence[tuple[int, float]], part: Part) -> list[Floats]:
         """What BM25 adds to the occurrences in each document, by its length."""
@@ -161,7 +161,7 @@ class ArraySearcher(Searcher):
         ]
         average = sum(float(x.sum()) for x in lengths) / (self.doc_count_all() or 1) or 1.0
         return [
-            np.asarray(part.k1 * ((1 - part.b) + part.b * rounded(length) / average), np.float64)
+            np.maximum(part.k1 * ((1 - part.b) + part.b * rounded(length) / average), _TINY)
             for length in lengths
         ]
 
@@ -186,42 +186,36 @@ class ArraySearcher(Searcher):
                 mask[self._anywhere(data, term)] = False
         return mask
 
-    def _anywhere(self, data: SegmentData, term: str) -> NDArray[np.intp]:
-        ranks = data.ranks([term.encode("utf-8", "surrogatepass")])
-        found = data.many_postings(range(len(FIELDS)), ranks).values()
-        return np.concatenate([docs for docs, _ in found]) if found else np.empty(0, np.intp)
+    def _anywhere(self, data: SegmentData, term: str) -> NDArray[Any]:
+        places = data.places(_ranks(data, [term]))[0]
+        found = [data.documents(place) for place in places.tolist() if place >= 0]
+        return np.concatenate(found) if found else np.empty(0, np.int32)
 
     def _report(
         self,
         top: Sequence[tuple[float, int, int]],
-        held: Sequence[_Postings],
+        counted: Sequence[Sequence[Sequence[Counted]]],
+        places: Sequence[NDArray[np.int64]],
         report: Sequence[str],
     ) -> list[Found]:
-        masks: dict[int, dict[int, dict[int, int]]] = {}
+        wanted = [(name, FIELDS.index(name)) for name in report]
+        masks: dict[tuple[int, int], tuple[int, dict[str, int]]] = {}
         for number in {n for _, n, _ in top}:
             docs = np.array(sorted(d for _, n, d in top if n == number), np.int32)
-            by_field: dict[int, list[int]] = {}
-            for (i, field), (having, _) in held[number].items():
-                at = np.searchsorted(having, docs)
-                at[at == len(having)] = 0
-                mask = by_field.setdefault(field, [0] * len(docs))
-                for place in np.flatnonzero(having[at] == docs).tolist():
-                    mask[place] |= 1 << i
-            masks[number] = {
-                doc: {field: mask[place] for field, mask in by_field.items()}
-                for place, doc in enumerate(docs.tolist())
-            }
-        wanted = [(name, FIELDS.index(name)) for name in report]
-        return [
-            Found(
-                number,
-                doc,
-                -score,
-                reduce(or_, masks[number][doc].values(), 0),
-                {name: masks[number][doc].get(field, 0) for name, field in wanted},
-            )
-            for score, number, doc in top
-        ]
+            data = self.leaves[number].data
+            matched = [0] * len(docs)
+            for part in counted:
+                _mark(matched, (c[number].among(docs) for c in part))
+            fields: dict[str, list[int]] = {}
+            for name, field in wanted:
+                having = (
+                    among(data.documents(place), docs) if place >= 0 else _NONE
+                    for place in places[number][:, field].tolist()
+                )
+                _mark(fields.setdefault(name, [0] * len(docs)), having)
+            for at, doc in enumerate(docs.tolist()):
+                masks[number, doc] = (matched[at], {name: m[at] for name, m in fields.items()})
+        return [Found(number, doc, -score, *masks[number, doc]) for score, number, doc in top]
 
     def documents_with(self, term: str) -> int:
         """How many documents have a term in any field, those not yet merged away included."""
@@ -243,21 +237,17 @@ def _weights(query: Query, terms: Sequence[str]) -> list[float]:
     return [heaviest[term] for term in terms]
 
 
-def _count(
-    held: _Postings, term: int, fields: Iterable[tuple[int, float]], documents: int
-) -> tuple[Docs, Floats]:
-    """The documents that have a term in any of the fields, and how often, weighted."""
-    found = [(*held[term, f], w) for f, w in fields if (term, f) in held]
-    if len(found) == 1:
-        docs, counts, weight = found[0]
-        return docs, counts.astype(np.float64) * weight
-    if not found:
-        return np.empty(0, np.int32), np.empty(0)
-    dense = np.zeros(documents)
-    for docs, counts, weight in found:
-        dense[docs] += counts * weight
-    at = np.flatnonzero(dense).astype(np.int32)
-    return at, dense[at]
+def _ranks(data: SegmentData, terms: Sequence[str]) -> NDArray[np.int64]:
+    if not terms:
+        return np.empty(0, np.int64)
+    return data.ranks([term.encode("utf-8", "surrogatepass") for term in terms])
+
+
+def _mark(masks: list[int], having: Iterable[NDArray[np.bool_]]) -> None:
+    """Set bit i of the masks of the documents that have term i."""
+    for i, has in enumerate(having):
+        for at in np.flatnonzero(has).tolist():
+            masks[at] |= 1 << i
 
 
 def open_searcher(schema: Schema, readers: Sequence[ArrayReader], generation: int) -> ArraySearcher:
