@@ -17,6 +17,7 @@ from neurigraph.importers.chatgpt_assets import Assets
 from neurigraph.importers.fields import (
     first_text,
     items,
+    line,
     mapping,
     moment,
     objects,
@@ -55,7 +56,7 @@ def conversation(
         reading.skipped["empty conversation"] += 1
         return None
     times = [when for message in messages if (when := moment(message.get("create_time")))]
-    model = writer.model or text(value.get("default_model_slug")) or "chatgpt"
+    model = writer.model or line(value.get("default_model_slug")) or "chatgpt"
     return Conversation(
         content=content,
         title=title(value.get("title")),
@@ -67,7 +68,7 @@ def conversation(
 
 
 def _identity(value: Mapping[str, Any]) -> str:
-    known = first_text(value, "conversation_id", "id")
+    known = line(first_text(value, "conversation_id", "id"))
     if known:
         return known
     seed = f"{value.get('title')}\0{value.get('create_time')}\0{next(iter(_nodes(value)), '')}"
@@ -150,7 +151,7 @@ class _Writer:
         kind: str,
         when: datetime | None,
     ) -> None:
-        model = text(metadata.get("model_slug"))
+        model = line(metadata.get("model_slug"))
         self.model = model or self.model
         self.transcript.turn(ASSISTANT, when, model)
         recipient = text(message.get("recipient")) or "all"

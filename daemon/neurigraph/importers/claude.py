@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from neurigraph.importers.artifacts import Artifacts
 from neurigraph.importers.claude_artifacts import Workshop
-from neurigraph.importers.fields import first_text, mapping, moment, objects, text, title
+from neurigraph.importers.fields import first_text, line, mapping, moment, objects, text, title
 from neurigraph.importers.reading import each
 from neurigraph.importers.source import Failed, Reading
 from neurigraph.importers.stream import elements
@@ -46,14 +46,14 @@ def conversation(value: Mapping[str, Any], reading: Reading) -> Conversation | N
         content=content,
         title=title(value.get("name")),
         created=moment(value.get("created_at")) or (min(times) if times else None),
-        source_model=first_text(value, "model") or "claude",
+        source_model=line(value.get("model")) or "claude",
         source_id=f"claude:{_identity(value)}",
         artifacts=writer.artifacts.all(),
     )
 
 
 def _identity(value: Mapping[str, Any]) -> str:
-    known = first_text(value, "uuid", "id")
+    known = line(first_text(value, "uuid", "id"))
     if known:
         return known
     seed = f"{value.get('name')}\0{value.get('created_at')}"
@@ -99,7 +99,7 @@ class _Writer:
         """Write one message: its blocks, else its text, then what was attached to it."""
         sender = text(message.get("sender")) or text(message.get("role"))
         speaker = USER if sender in ("human", "user") else ASSISTANT
-        self.transcript.turn(speaker, moment(message.get("created_at")), _model(message))
+        self.transcript.turn(speaker, moment(message.get("created_at")), line(message.get("model")))
         blocks = _blocks(message.get("content"))
         said = [block for block in blocks if self._block(block)]
         if not said and (plain := text(message.get("text"))).strip():
@@ -164,10 +164,6 @@ def _blocks(content: object) -> list[dict[str, Any]]:
     if isinstance(content, dict):
         return [content]
     return objects(content)
-
-
-def _model(message: Mapping[str, Any]) -> str:
-    return first_text(message, "model")
 
 
 def _summaries(block: Mapping[str, Any]) -> str:

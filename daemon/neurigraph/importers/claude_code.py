@@ -13,7 +13,16 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from neurigraph.importers.artifacts import Artifacts
-from neurigraph.importers.fields import first_text, mapping, moment, objects, text, title
+from neurigraph.importers.fields import (
+    first_line,
+    first_text,
+    line,
+    mapping,
+    moment,
+    objects,
+    text,
+    title,
+)
 from neurigraph.importers.log import records
 from neurigraph.importers.source import Failed, Reading
 from neurigraph.importers.transcript import ASSISTANT, USER, Transcript, tool_answer
@@ -72,7 +81,7 @@ class _Session:
             self._message(kind, record)
 
     def _message(self, kind: str, record: Mapping[str, Any]) -> None:
-        if session := text(record.get("sessionId")):
+        if session := line(record.get("sessionId")):
             self._sessions[session] = None
         self._folder = self._folder or text(record.get("cwd"))
         when = moment(record.get("timestamp"))
@@ -87,7 +96,7 @@ class _Session:
             if kind == "user":
                 self._asked(block, when)
             else:
-                self._answered(block, when, text(message.get("model")))
+                self._answered(block, when, line(message.get("model")))
 
     def _asked(self, block: Mapping[str, Any], when: datetime | None) -> None:
         kind = text(block.get("type"))
@@ -164,7 +173,4 @@ class _Session:
         own = [found for leaf, found in self._summaries.items() if leaf in self._seen]
         if named := title(self._named) or (title(own[-1]) if own else None):
             return named
-        line = next((line.strip() for line in self._first.split("\n") if line.strip()), "")
-        line = line if len(line) <= 80 else line[:79].rstrip() + "…"
-        folder = re.split(r"[\\/]", self._folder.rstrip("\\/"))[-1]
-        return title(f"{folder}: {line}" if folder else line)
+        return first_line(self._first, self._folder)

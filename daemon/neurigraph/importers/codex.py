@@ -15,7 +15,16 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from neurigraph.importers.artifacts import Artifacts
-from neurigraph.importers.fields import first_text, items, mapping, moment, objects, text, title
+from neurigraph.importers.fields import (
+    first_line,
+    first_text,
+    items,
+    line,
+    mapping,
+    moment,
+    objects,
+    text,
+)
 from neurigraph.importers.log import records
 from neurigraph.importers.source import Failed, Reading
 from neurigraph.importers.transcript import ASSISTANT, USER, Transcript, tool_answer
@@ -85,11 +94,11 @@ class _Session:
         when = moment(record.get("timestamp"))
         self._created = self._created or when
         if kind == "session_meta" or (not kind and "instructions" in record):
-            self._identity = self._identity or first_text(payload, "id", "session_id")
+            self._identity = self._identity or line(first_text(payload, "id", "session_id"))
             self._folder = self._folder or text(payload.get("cwd"))
             self._created = moment(payload.get("timestamp")) or self._created
         elif kind == "turn_context":
-            self._model = text(payload.get("model")) or self._model
+            self._model = line(payload.get("model")) or self._model
         elif kind == "event_msg":
             self._event(payload, when)
         elif kind == "compacted":
@@ -177,12 +186,9 @@ class _Session:
         if not content or not self._first:
             self._reading.skipped["empty session"] += 1
             return None
-        line = next((line.strip() for line in self._first.split("\n") if line.strip()), "")
-        line = line if len(line) <= 80 else line[:79].rstrip() + "…"
-        folder = re.split(r"[\\/]", self._folder.rstrip("\\/"))[-1]
         return Conversation(
             content=content,
-            title=title(f"{folder}: {line}" if folder else line),
+            title=first_line(self._first, self._folder),
             created=self._created,
             source_model=self._model or "codex",
             source_id=f"codex:{self._identity or PurePath(self._reading.name).stem}",

@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -22,8 +22,9 @@ from neurigraph.importers.source import Failed, Reading, UnreadableExport
 from neurigraph.model import NewArtifact
 
 HEADER = {"neurigraph": "export", "version": 1}
-"""The first line of the JSON Lines, and the marker file of the folder."""
+"""The first line of the JSON Lines; the last is `{"neurigraph": "end", "items": n}`."""
 MARKER = "neurigraph-export.json"
+"""The file that marks a folder as an export; `complete` in it is written last."""
 _RECALL = "_recall"
 _FRONTMATTER = re.compile(
     rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.M
@@ -48,13 +49,24 @@ class ExportItem:
 
 
 def write_jsonl(items: Iterable[ExportItem], out: BinaryIO) -> int:
-    """Write a header line and one line an item; the answer is how many."""
+    """Write a header line, one line an item and an end line; the answer is how many items."""
     out.write(_line(HEADER))
     count = 0
     for item in items:
         out.write(_line(_packed(item)))
         count += 1
+    out.write(_line({"neurigraph": "end", "items": count}))
     return count
+
+
+def count_items(end: bytes) -> int | None:
+    """From the last bytes of such a file: how many items it has; None when it is cut off."""
+    try:
+        last = mapping(json.loads(end.rstrip().rpartition(b"\n")[2]))
+    except (ValueError, RecursionError):
+        return None
+    count = last.get("items")
+    return count if last.get("neurigraph") == "end" and isinstance(count, int) else None
 
 
 def read_jsonl(stream: BinaryIO, reading: Reading) -> Iterator[ExportItem | Failed]:
@@ -78,6 +90,7 @@ def write_folder(items: Iterable[ExportItem], folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise Duplicate(f"{folder} is not empty; name a new folder for the export")
+    _write(folder, MARKER, _marker(complete=False, strange={}))
     count = 0
     strange: dict[str, str] = {}
     for item in items:
@@ -91,9 +104,25 @@ def write_folder(items: Iterable[ExportItem], folder: Path) -> int:
             place = f"{_RECALL}/{item.id}/artifacts/{artifact.name}"
             _write(folder, safe_path(place), artifact.data)
         count += 1
-    marker = json.dumps({**HEADER, "ids": strange}, ensure_ascii=False, indent=2)
-    _write(folder, MARKER, marker.encode())
+    (folder / MARKER).write_bytes(_marker(complete=True, strange=strange))
     return count
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether the export in a folder was written to its end."""
+    return _read_marker(folder).get("complete") is True
+
+
+def _marker(complete: bool, strange: dict[str, str]) -> bytes:
+    value = {**HEADER, "complete": complete, "ids": strange}
+    return json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "replace")
+
+
+def _read_marker(folder: Path) -> Mapping[str, Any]:
+    try:
+        return mapping(json.loads((folder / MARKER).read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return {}
 
 
 def read_folder(folder: Path) -> Iterator[ExportItem | Failed]:
@@ -146,11 +175,7 @@ def safe_path(path: str) -> str:
 
 
 def _strange_ids(folder: Path) -> dict[str, str]:
-    try:
-        marker = mapping(json.loads((folder / MARKER).read_bytes()))
-    except (OSError, ValueError):
-        return {}
-    found = mapping(marker.get("ids"))
+    found = mapping(_read_marker(folder).get("ids"))
     return {
         path: known for path, known in found.items() if isinstance(known, str) and _named(known)
     }

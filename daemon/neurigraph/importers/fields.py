@@ -35,6 +35,11 @@ def text(value: object) -> str:
     return clean(value) if isinstance(value, str) else ""
 
 
+def line(value: object, most: int = 200) -> str:
+    """Text on one line, for names and ids; nothing where there is none."""
+    return _SPACES.sub(" ", text(value)).strip()[:most]
+
+
 def first_text(value: Mapping[str, Any], *keys: str) -> str:
     """The first of these keys that holds text that is not blank."""
     for key in keys:
@@ -58,8 +63,16 @@ def clean(found: str) -> str:
 
 def title(value: object) -> str | None:
     """A title on one line, at most 300 characters; None where there is none."""
-    found = _SPACES.sub(" ", text(value)).strip()
-    return found[:300] or None
+    return line(value, 300) or None
+
+
+def first_line(said: str, folder: str = "") -> str | None:
+    """A title for a conversation that has none: how it begins, at most 80 characters, after the
+    name of the folder that it was held in."""
+    begins = next((found.strip() for found in said.split("\n") if found.strip()), "")
+    begins = begins if len(begins) <= 80 else begins[:79].rstrip() + "…"
+    name = re.split(r"[\\/]", folder.rstrip("\\/"))[-1]
+    return title(f"{name}: {begins}" if name else begins)
 
 
 def moment(value: object) -> datetime | None:

@@ -14,7 +14,16 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from neurigraph.importers.artifacts import Artifacts
-from neurigraph.importers.fields import first_text, mapping, moment, objects, text, title
+from neurigraph.importers.fields import (
+    first_line,
+    first_text,
+    line,
+    mapping,
+    moment,
+    objects,
+    text,
+    title,
+)
 from neurigraph.importers.log import records
 from neurigraph.importers.source import Failed, Reading
 from neurigraph.importers.transcript import ASSISTANT, USER, Transcript, tool_answer
@@ -83,20 +92,18 @@ def _session(
     for message in messages:
         said = _message(message, transcript, artifacts, reading)
         first = first or said
-        model = text(message.get("model")) or model
+        model = line(message.get("model")) or model
     content = transcript.text()
     if not content or not first:
         reading.skipped["empty session"] += 1
         return
     times = [when for message in messages if (when := moment(message.get("timestamp")))]
-    line = next((line.strip() for line in first.split("\n") if line.strip()), "")
-    line = line if len(line) <= 80 else line[:79].rstrip() + "…"
     yield Conversation(
         content=content,
-        title=title(known.get("summary")) or title(line),
+        title=title(known.get("summary")) or first_line(first),
         created=moment(known.get("startTime")) or (min(times) if times else None),
         source_model=model or "gemini",
-        source_id=f"{origin}:{text(known.get('sessionId')) or PurePath(reading.name).stem}",
+        source_id=f"{origin}:{line(known.get('sessionId')) or PurePath(reading.name).stem}",
         artifacts=artifacts.all(),
     )
 
@@ -110,7 +117,7 @@ def _message(
     content = message.get("content", message.get("parts", message.get("message")))
     parts = [{"text": content}] if isinstance(content, str) else _parts(content)
     if kind in _MODEL:
-        transcript.turn(ASSISTANT, when, text(message.get("model")))
+        transcript.turn(ASSISTANT, when, line(message.get("model")))
         for thought in objects(message.get("thoughts")):
             heading = text(thought.get("subject"))
             body = text(thought.get("description"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import zipfile
 import zlib
 from collections import Counter
@@ -33,6 +34,8 @@ from neurigraph.importers.source import (
 )
 from neurigraph.importers.stream import count_elements
 from neurigraph.model import Conversation
+
+_log = logging.getLogger(__name__)
 
 Item: TypeAlias = "Conversation | Failed | ExportItem"
 Reader: TypeAlias = Callable[[BinaryIO, Reading], Iterator[Any]]
@@ -155,6 +158,9 @@ class Export:
                 yield from READERS[part.kind](BufferedReader(counting, CHUNK), reading)
         except (OSError, UnreadableExport, zipfile.BadZipFile, zlib.error, EOFError) as error:
             yield Failed(part.name, f"it cannot be read to its end ({_why(error)})")
+        except Exception as error:  # noqa: BLE001 - foreign data; the other files must be read
+            _log.warning("%s could not be read: %s", part.name, type(error).__name__)
+            yield Failed(part.name, f"it is laid out in an unknown way ({type(error).__name__})")
         self.done_bytes = before + part.size
 
     def _advance(self, size: int) -> None:
@@ -228,6 +234,8 @@ def _refusal(kind: Kind) -> str:
 
 def _folder(path: Path, found: Export) -> None:
     if (path / export.MARKER).is_file():
+        if not export.is_complete(path):
+            raise UnreadableExport(found.name, "this export was not written to its end")
         found.folder = path
         return
     files = FolderFiles(path)
@@ -378,10 +386,15 @@ def _counted(kind: Kind, opened: Callable[[], BinaryIO], bounds: Bounds) -> int 
     Reading ahead costs a hundredth of a second a megabyte, and means that a torn file is known
     before anything of it is imported. Logs and text have no end that could be missing.
     """
-    if kind not in DOCUMENTS:
+    if kind not in DOCUMENTS and kind is not Kind.OWN:
         return 1
     with opened() as stream:
-        return count_elements(stream, bounds.conversation)
+        if kind is not Kind.OWN:
+            return count_elements(stream, bounds.conversation)
+        end = b""
+        while data := stream.read(CHUNK):
+            end = (end + data)[-4096:]
+        return export.count_items(end)
 
 
 def _why(error: Exception) -> str:

@@ -94,7 +94,12 @@ class FolderFiles:
             below[:] = sorted(name for name in below if not name.startswith("."))
             for name in files:
                 path = Path(folder, name)
-                if not name.startswith(".") and stat.S_ISREG(path.lstat().st_mode):
+                try:
+                    regular = stat.S_ISREG(path.lstat().st_mode)
+                except OSError as error:
+                    self._missed(error)
+                    continue
+                if regular and not name.startswith("."):
                     found.append(path.relative_to(self._root).as_posix())
         return found
 

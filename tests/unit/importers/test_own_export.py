@@ -98,6 +98,19 @@ def test_a_note_whose_frontmatter_cannot_be_read_keeps_its_id_in_the_folder(
     assert list(read_folder(tmp_path / "out")) == [odd]
 
 
+def test_an_export_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    found = [ExportItem("", f"{n}.md", b"x" * 50) for n in range(9)]
+    raw = written(found)
+    for cut in (len(raw) // 2, len(raw) - 3, len(written([])) + 10):
+        (tmp_path / "e.jsonl").write_bytes(raw[:cut])
+        with pytest.raises(UnreadableExport, match="cut off"):
+            recognise(tmp_path / "e.jsonl")
+    with pytest.raises(UnreadableExport):
+        write_folder([*found, ExportItem("", "../x", b"")], tmp_path / "folder")
+    with pytest.raises(UnreadableExport, match="not written to its end"):
+        recognise(tmp_path / "folder")
+
+
 def test_a_damaged_line_fails_alone(tmp_path: Path) -> None:
     good = ExportItem("", "a.md", b"x")
     lines = written([good, good]).split(b"\n")
@@ -134,7 +147,8 @@ def test_the_lines_are_readable_json(tmp_path: Path) -> None:
     item = ExportItem(
         "m-20261130-00000001", "a.md", b"# \xc3\xa9", "Ёлка", (NewArtifact("a", b"1"),)
     )
-    header, line, end = written([item]).decode().split("\n")
+    header, line, last, end = written([item]).decode().split("\n")
+    assert json.loads(last) == {"neurigraph": "end", "items": 1}
     assert json.loads(header) == {"neurigraph": "export", "version": 1}
     assert json.loads(line) == {
         "id": "m-20261130-00000001",
