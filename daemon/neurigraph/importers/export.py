@@ -11,12 +11,12 @@ import binascii
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from neurigraph.errors import Duplicate
-from neurigraph.importers.fields import mapping, objects
+from neurigraph.importers.fields import mapping
 from neurigraph.importers.log import records
 from neurigraph.importers.source import Failed, Reading, UnreadableExport
 from neurigraph.model import NewArtifact
@@ -26,6 +26,7 @@ HEADER = {"neurigraph": "export", "version": 1}
 MARKER = "neurigraph-export.json"
 """The file that marks a folder as an export; `complete` in it is written last."""
 _RECALL = "_recall"
+_PIECE = 12_000_000
 _FRONTMATTER = re.compile(
     rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.M
 )
@@ -49,11 +50,19 @@ class ExportItem:
 
 
 def write_jsonl(items: Iterable[ExportItem], out: BinaryIO) -> int:
-    """Write a header line, one line an item and an end line; the answer is how many items."""
+    """Write a header line, the items and an end line; the answer is how many items.
+
+    An item is one line, and after it come its artifacts, in pieces of 12 MB, so that no line is
+    too long to be read in one piece.
+    """
     out.write(_line(HEADER))
     count = 0
     for item in items:
         out.write(_line(_packed(item)))
+        for artifact in item.artifacts:
+            for part, start in enumerate(range(0, len(artifact.data) or 1, _PIECE)):
+                piece = base64.b64encode(artifact.data[start : start + _PIECE]).decode()
+                out.write(_line({"artifact": artifact.name, "part": part, "base64": piece}))
         count += 1
     out.write(_line({"neurigraph": "end", "items": count}))
     return count
@@ -71,14 +80,48 @@ def count_items(end: bytes) -> int | None:
 
 def read_jsonl(stream: BinaryIO, reading: Reading) -> Iterator[ExportItem | Failed]:
     """The items of such a file, in order; a damaged one is `Failed`."""
-    for number, record in enumerate(records(stream, reading)):
+    open_item: ExportItem | Failed | None = None
+    found: dict[str, bytearray] = {}
+    for number, record in enumerate(records(stream, reading), 1):
+        name = f"{reading.name}, line {number}"
         if isinstance(record, Failed):
             yield record
-        elif "neurigraph" not in record:
-            name = str(record.get("path") or f"{reading.name}, line {number + 1}")
-            yield _unpacked(record, name)
+        elif "artifact" in record:
+            problem = _add_piece(found, record)
+            if problem and isinstance(open_item, ExportItem):
+                open_item = Failed(open_item.path, problem, open_item.id)
+        else:
+            if open_item is not None:
+                yield _whole(open_item, found)
+            found = {}
+            open_item = None if "neurigraph" in record else _unpacked(record, name)
+    if open_item is not None:
+        yield _whole(open_item, found)
     if reading.skipped.pop("damaged line", 0):
         yield Failed(reading.name, "a line of the export is damaged")
+
+
+def _add_piece(found: dict[str, bytearray], record: Mapping[str, Any]) -> str:
+    """Take a piece of an artifact; the answer is what is wrong with it, if anything."""
+    name, part = record.get("artifact"), record.get("part")
+    if not isinstance(name, str) or not _named(name):
+        return "the name of an artifact is not one that can be stored"
+    try:
+        data = base64.b64decode(record.get("base64", ""), validate=True)
+    except (TypeError, binascii.Error, ValueError):
+        return "an artifact is damaged"
+    known = found.setdefault(name, bytearray())
+    if (part == 0) != (not known):
+        return "a piece of an artifact is missing or stands twice"
+    known += data
+    return ""
+
+
+def _whole(item: ExportItem | Failed, found: Mapping[str, bytearray]) -> ExportItem | Failed:
+    if isinstance(item, Failed) or not found:
+        return item
+    artifacts = tuple(NewArtifact(name, bytes(data)) for name, data in found.items())
+    return replace(item, artifacts=artifacts)
 
 
 def write_folder(items: Iterable[ExportItem], folder: Path) -> int:
@@ -211,11 +254,6 @@ def _packed(item: ExportItem) -> dict[str, Any]:
         packed["note_base64"] = base64.b64encode(item.note).decode()
     if item.transcript is not None:
         packed["transcript"] = item.transcript
-    if item.artifacts:
-        packed["artifacts"] = [
-            {"name": artifact.name, "base64": base64.b64encode(artifact.data).decode()}
-            for artifact in item.artifacts
-        ]
     return packed
 
 
@@ -227,10 +265,6 @@ def _unpacked(record: dict[str, Any], name: str) -> ExportItem | Failed:
         encoded = record.get("note_base64")
         data = base64.b64decode(encoded, validate=True) if encoded else str(record["note"]).encode()
         transcript = record.get("transcript")
-        artifacts = tuple(
-            NewArtifact(str(entry["name"]), base64.b64decode(entry["base64"], validate=True))
-            for entry in objects(record.get("artifacts"))
-        )
     except KeyError as error:
         return Failed(name, f"the line lacks {error}")
     except (TypeError, binascii.Error, ValueError) as error:
@@ -239,4 +273,4 @@ def _unpacked(record: dict[str, Any], name: str) -> ExportItem | Failed:
         return Failed(name, error.reason)
     if transcript is not None and not isinstance(transcript, str):
         return Failed(name, "its transcript is no text")
-    return ExportItem(known, path, data, transcript, artifacts)
+    return ExportItem(known, path, data, transcript)

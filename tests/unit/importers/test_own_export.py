@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurigraph.errors import Duplicate
+from neurigraph.importers import export
 from neurigraph.importers.export import (
     ExportItem,
     id_of,
@@ -85,8 +86,8 @@ def test_both_forms_are_recognised(tmp_path: Path) -> None:
     (tmp_path / "e.jsonl").write_bytes(written(found))
     write_folder(found, tmp_path / "folder")
     for path in (tmp_path / "e.jsonl", tmp_path / "folder"):
-        with recognise(path) as export:
-            assert list(export.read()) == found
+        with recognise(path) as opened:
+            assert list(opened.read()) == found
 
 
 def test_a_note_whose_frontmatter_cannot_be_read_keeps_its_id_in_the_folder(
@@ -117,13 +118,15 @@ def test_a_damaged_line_fails_alone(tmp_path: Path) -> None:
     bad = [
         b'{"path": "b.md"}',
         b'{"path": "../b.md", "note": "x"}',
-        b'{"path": "b.md", "note": "x", "artifacts": [{"name": "n", "base64": "?"}]}',
+        b'{"path": "b.md", "note": "x"}\n{"artifact": "n", "part": 0, "base64": "?"}',
+        b'{"path": "b.md", "note": "x"}\n{"artifact": "../n", "part": 0, "base64": ""}',
+        b'{"path": "b.md", "note": "x"}\n{"artifact": "n", "part": 1, "base64": ""}',
         b'{"path": "b.md", "note": "x", "transcript": 3}',
         b'{"path": "b.md", "note": "x", "id": "../../m"}',
     ]
     raw = b"\n".join([*lines[:2], *bad, lines[2], b""])
     found = list(read_jsonl(io.BytesIO(raw), Reading("x")))
-    assert [isinstance(item, Failed) for item in found] == [False, *[True] * 5, False]
+    assert [isinstance(item, Failed) for item in found] == [False, *[True] * 7, False]
 
 
 def test_an_export_never_writes_over_anything(tmp_path: Path) -> None:
@@ -143,11 +146,20 @@ def test_paths_that_leave_the_folder_are_refused(path: str, tmp_path: Path) -> N
         write_folder([ExportItem("", path, b"x")], tmp_path / "out")
 
 
+def test_a_great_artifact_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "_PIECE", 10)
+    files = (NewArtifact("a", bytes(range(45))), NewArtifact("b", b""), NewArtifact("c", b"x" * 20))
+    item = ExportItem("m-20261130-00000001", "a.md", b"x", "t", files)
+    raw = written([item, item])
+    assert raw.count(b'"artifact"') == 2 * (5 + 1 + 2)
+    assert list(read_jsonl(io.BytesIO(raw), Reading("x"))) == [item, item]
+
+
 def test_the_lines_are_readable_json(tmp_path: Path) -> None:
     item = ExportItem(
         "m-20261130-00000001", "a.md", b"# \xc3\xa9", "Ёлка", (NewArtifact("a", b"1"),)
     )
-    header, line, last, end = written([item]).decode().split("\n")
+    header, line, artifact, last, end = written([item]).decode().split("\n")
     assert json.loads(last) == {"neurigraph": "end", "items": 1}
     assert json.loads(header) == {"neurigraph": "export", "version": 1}
     assert json.loads(line) == {
@@ -155,6 +167,6 @@ def test_the_lines_are_readable_json(tmp_path: Path) -> None:
         "path": "a.md",
         "note": "# é",
         "transcript": "Ёлка",
-        "artifacts": [{"name": "a", "base64": "MQ=="}],
     }
+    assert json.loads(artifact) == {"artifact": "a", "part": 0, "base64": "MQ=="}
     assert (end, "Ёлка" in line) == ("", True)
