@@ -215,6 +215,10 @@ def scan(
                 pass
         except OSError as error:
             raise VaultUnavailable(str(root), _why(error)) from error
+    elif os.path.realpath(_join(real, under)) != _join(real, under):
+        # reached through a link: as a whole scan would not go there, neither does this one
+        yield from _link(real, under, is_note=False)
+        return
     pending = [under]
     while pending:
         folder = pending.pop()
@@ -228,7 +232,7 @@ def _look_into(
 ) -> Iterator[Seen | Folder | Unreadable]:
     entries: list[os.DirEntry[str]] = []
     try:
-        with os.scandir(os.path.join(real, folder) if folder else real) as listing:  # noqa: PTH118
+        with os.scandir(_join(real, folder)) as listing:
             entries.extend(listing)
     except OSError as error:
         # what was listed before the failure is looked at; all else here stays unknown
@@ -288,8 +292,12 @@ def _is_text(name: str) -> bool:
     return True
 
 
+def _join(real: str, path: str) -> str:
+    return os.path.join(real, *path.split("/")) if path else real  # noqa: PTH118
+
+
 def _link(real: str, path: str, is_note: bool) -> Iterator[Unreadable]:
-    target = os.path.realpath(os.path.join(real, path))  # noqa: PTH118
+    target = os.path.realpath(_join(real, path))
     if not is_note and not os.path.isdir(target):  # noqa: PTH112
         return
     if target == real or target.startswith(real + os.sep):

@@ -161,6 +161,17 @@ def test_links_are_listed_and_not_followed(tmp_path: Path) -> None:
     assert "another place in the vault" in listed["same.md"].reason
 
 
+def test_a_linked_folder_is_not_followed_when_it_alone_is_looked_at(tmp_path: Path) -> None:
+    vault, outside = tmp_path / "vault", tmp_path / "outside"
+    put(vault, "x.md")
+    put(outside, "secret.md", "deep/secret.md")
+    (vault / "Leak").symlink_to(outside)
+    for under in ("Leak", "Leak/deep"):
+        found = list(scan(vault, Exclusions(), under))
+        assert [item.path for item in found if isinstance(item, Unreadable)] == [under]
+        assert len(found) == 1
+
+
 def test_a_vault_reached_through_a_link_is_walked(tmp_path: Path) -> None:
     put(tmp_path / "real", "x.md")
     (tmp_path / "link").symlink_to(tmp_path / "real")
