@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import logging
-import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from io import BufferedReader
 from pathlib import Path, PurePosixPath
-from types import TracebackType
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import BinaryIO
 
-from neurigraph.importers import chatgpt, claude, claude_code, codex, export, gemini, plain
-from neurigraph.importers.export import ExportItem
-from neurigraph.importers.fields import mapping
+from neurigraph.importers import export
 from neurigraph.importers.kinds import ACCOUNT, DOCUMENTS, READABLE, Kind, sniff, zips_named
+from neurigraph.importers.opened import TORN, Export, Part, why
 from neurigraph.importers.source import (
     CHUNK,
     Bounds,
-    Counting,
     Failed,
-    Files,
     FolderFiles,
-    Reading,
     UnreadableExport,
     ZipFiles,
     shown,
 )
 from neurigraph.importers.stream import count_elements
-from neurigraph.model import Conversation
-
-_log = logging.getLogger(__name__)
-
-Item: TypeAlias = "Conversation | Failed | ExportItem"
-Reader: TypeAlias = Callable[[BinaryIO, Reading], Iterator[Any]]
 
 WHAT_CAN_BE = (
     "what can be imported: exports of ChatGPT and Claude (zip or JSON), logs of Claude Code, "
@@ -47,140 +31,6 @@ WHAT_CAN_BE = (
 _LOOKED_AT = {".json", ".jsonl", ".ndjson", ".zip", ".md", ".markdown", ".txt", ".text", ".log", ""}
 # what ChatGPT's export holds beside a conversations.json
 _UNPACKED = {"chat.html", "export_manifest.json", "user.json", "conversation_asset_file_names.json"}
-_TORN = "it is cut off in the middle, or still being written; wait, or download it again"
-
-
-def _documents(convert: Callable[[Any, Reading], Iterator[Any]]) -> Reader:
-    """A reader of one JSON document that fits in memory."""
-
-    def read(stream: BinaryIO, reading: Reading) -> Iterator[Any]:
-        data = stream.read(reading.bounds.conversation + 1)
-        if len(data) > reading.bounds.conversation:
-            yield Failed(reading.name, f"over {reading.bounds.conversation // 10**6} MB of JSON")
-            return
-        try:
-            value = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
-        except RecursionError:
-            yield Failed(reading.name, "nested too deeply")
-            return
-        except ValueError:
-            yield Failed(reading.name, _TORN)
-            return
-        yield from convert(value, reading)
-
-    return read
-
-
-READERS: Mapping[Kind, Reader] = {
-    Kind.CHATGPT: chatgpt.read,
-    Kind.CLAUDE: claude.read,
-    Kind.CLAUDE_CODE: claude_code.read,
-    Kind.CODEX: codex.read,
-    Kind.CODEX_DOCUMENT: _documents(
-        lambda value, reading: codex.read_document(mapping(value), reading)
-    ),
-    Kind.GEMINI: gemini.read,
-    Kind.GEMINI_DOCUMENT: _documents(gemini.read_document),
-    Kind.GEMINI_PROMPTS: _documents(gemini.read_document),
-    Kind.OWN: export.read_jsonl,
-    Kind.TEXT: plain.read,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One file of an export. `size` is in bytes, unpacked; `count` is how many conversations it
-    holds, at least; `identity` tells text files apart."""
-
-    kind: Kind
-    name: str
-    size: int
-    open: Callable[[], BinaryIO]
-    count: int = 1
-    files: Files | None = None
-    modified: datetime | None = None
-    identity: str = ""
-
-
-@dataclass(slots=True)
-class Export:
-    """Something that can be imported. A context manager: leaving it closes its zips.
-
-    `problems` are files of many that cannot be read; `skipped` counts, while it is read, what
-    was left out on purpose. `done_bytes` of `total_bytes` is how far reading has come.
-    """
-
-    name: str
-    parts: list[Part] = field(default_factory=list)
-    problems: list[Failed] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
-    done_bytes: int = 0
-    bounds: Bounds = field(default_factory=Bounds)
-    folder: Path | None = None
-    _zips: list[ZipFiles] = field(default_factory=list)
-
-    @property
-    def total_bytes(self) -> int:
-        """How much there is to read."""
-        return sum(part.size for part in self.parts)
-
-    @property
-    def count(self) -> int:
-        """About how many conversations there are: exact for exports of accounts."""
-        return sum(part.count for part in self.parts)
-
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """What it holds, each kind once."""
-        return tuple(dict.fromkeys(part.kind for part in self.parts))
-
-    def read(self) -> Iterator[Item]:
-        """Everything in it, one at a time; what cannot be read comes as `Failed`."""
-        yield from self.problems
-        if self.folder is not None:
-            yield from export.read_folder(self.folder)
-        for part in self.parts:
-            yield from self._part(part)
-
-    def _part(self, part: Part) -> Iterator[Item]:
-        reading = Reading(
-            name=part.name,
-            bounds=self.bounds,
-            files=part.files,
-            modified=part.modified,
-            identity=part.identity,
-            skipped=self.skipped,
-        )
-        before = self.done_bytes
-        try:
-            with part.open() as inner:
-                counting = cast(BufferedReader, Counting(inner, self._advance))
-                yield from READERS[part.kind](BufferedReader(counting, CHUNK), reading)
-        except (OSError, UnreadableExport, zipfile.BadZipFile, zlib.error, EOFError) as error:
-            yield Failed(part.name, f"it cannot be read to its end ({_why(error)})")
-        except Exception as error:  # noqa: BLE001 - foreign data; the other files must be read
-            _log.warning("%s could not be read: %s", part.name, type(error).__name__)
-            yield Failed(part.name, f"it is laid out in an unknown way ({type(error).__name__})")
-        self.done_bytes = before + part.size
-
-    def _advance(self, size: int) -> None:
-        self.done_bytes += size
-
-    def close(self) -> None:
-        """Let go of every zip."""
-        for opened in self._zips:
-            opened.close()
-
-    def __enter__(self) -> Export:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def recognise(path: Path, bounds: Bounds | None = None) -> Export:
@@ -198,7 +48,7 @@ def recognise(path: Path, bounds: Bounds | None = None) -> Export:
     except OSError as error:
         found.close()
         missing = isinstance(error, FileNotFoundError)
-        reason = "there is no such file" if missing else f"it cannot be read ({_why(error)})"
+        reason = "there is no such file" if missing else f"it cannot be read ({why(error)})"
         raise UnreadableExport(str(path), reason) from error
     except UnreadableExport:
         found.close()
@@ -216,7 +66,7 @@ def _file(path: Path, found: Export) -> None:
     elif kind in READABLE:
         count = _counted(kind, lambda: files.open(path.name), found.bounds)
         if count is None:
-            raise UnreadableExport(path.name, _TORN)
+            raise UnreadableExport(path.name, TORN)
         beside = kind is Kind.CHATGPT and any((path.parent / name).exists() for name in _UNPACKED)
         part = _part(files, path.name, kind, path, beside=beside)
         found.parts.append(replace(part, count=count))
@@ -249,7 +99,7 @@ def _folder(path: Path, found: Export) -> None:
         except UnreadableExport as error:
             found.problems.append(Failed(name, error.reason))
         except OSError as error:
-            found.problems.append(Failed(name, f"it cannot be read ({_why(error)})"))
+            found.problems.append(Failed(name, f"it cannot be read ({why(error)})"))
     found.problems += [Failed(path.name, problem) for problem in files.unreadable]
     found.parts += _without_attachments(parts, found.skipped)
     if not found.parts and not found.problems:
@@ -272,13 +122,13 @@ def _among_many(
             return
         found.parts += inner.parts
         found.skipped += inner.skipped
-        found._zips += inner._zips
+        found.zips += inner.zips
     elif kind not in READABLE:
         found.skipped["other file"] += 1
     else:
         count = _counted(kind, lambda: files.open(name), found.bounds)
         if count is None:
-            found.problems.append(Failed(name, _TORN))
+            found.problems.append(Failed(name, TORN))
             return
         identity, beside = f"{root.name}/{name}", kind is Kind.CHATGPT
         part = _part(files, name, kind, files.path(name), identity, beside)
@@ -323,7 +173,7 @@ def _without_attachments(parts: list[Part], skipped: Counter[str]) -> list[Part]
 
 def _zip(path: Path, found: Export) -> None:
     zipped = ZipFiles(path, found.bounds)
-    found._zips.append(zipped)
+    found.zips.append(zipped)
     if export.MARKER in zipped.names():
         raise UnreadableExport(path.name, "unpack this export first, and import the folder")
     parts: list[Part] = []
@@ -395,7 +245,3 @@ def _counted(kind: Kind, opened: Callable[[], BinaryIO], bounds: Bounds) -> int 
         while data := stream.read(CHUNK):
             end = (end + data)[-4096:]
         return export.count_items(end)
-
-
-def _why(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or getattr(error, "reason", None) or error)

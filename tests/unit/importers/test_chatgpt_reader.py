@@ -8,7 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from neurigraph.importers.recognise import Item, recognise
+from neurigraph.importers.opened import Item
+from neurigraph.importers.recognise import recognise
 from neurigraph.importers.source import Failed
 from neurigraph.model import Conversation
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from neurigraph.importers.recognise import Item, recognise
+from neurigraph.importers.opened import Item
+from neurigraph.importers.recognise import recognise
 from neurigraph.importers.source import Failed, UnreadableExport
 from neurigraph.model import Conversation
 

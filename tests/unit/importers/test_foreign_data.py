@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurigraph.importers.kinds import Kind
-from neurigraph.importers.recognise import READERS
+from neurigraph.importers.opened import READERS
 from neurigraph.importers.source import Failed, Reading
 from neurigraph.model import Conversation
 

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from neurigraph.importers.recognise import Item, recognise
+from neurigraph.importers.opened import Item
+from neurigraph.importers.recognise import recognise
 from neurigraph.model import Conversation
 
 Read = Callable[[Path], list[Item]]
