@@ -77,10 +77,7 @@ def _read_file(item: Handed, field: str, settings: ArtifactSettings) -> NewArtif
 
 def attach(desk: Desk, record: Record, artifacts: Sequence[NewArtifact]) -> None:
     """Store files with a memory and list them in its note."""
-    links = [
-        artifact_link(record.id, desk.recall.add_artifact(record.id, a.name, a.data).name)
-        for a in artifacts
-    ]
+    links = [artifact_link(desk.recall.add_artifact(record.id, a.name, a.data)) for a in artifacts]
 
     def change(raw: bytes) -> bytes:
         known = texts(read_note(raw).data.get("artifacts"))

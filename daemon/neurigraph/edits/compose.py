@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from neurigraph.clock import to_note_date
-from neurigraph.model import Temperature
+from neurigraph.model import Artifact, Temperature
 from neurigraph.vault.layout import transcript_link
 from neurigraph.vault.neutral import neutralize
 from neurigraph.vault.note import new_note
@@ -33,7 +33,7 @@ class MemoryDraft:
     summary_by: str
     decisions: str
     open_questions: str
-    artifacts: Sequence[str]
+    artifacts: Sequence[Artifact]
     now: datetime
     part: int = 0
 
@@ -62,9 +62,9 @@ def is_generated(source: str, summary: str) -> bool:
     return bool(by) and summary_source(by, summary) == source
 
 
-def artifact_link(memory_id: str, name: str) -> str:
+def artifact_link(artifact: Artifact) -> str:
     """How a note lists an artifact."""
-    return f"[[_recall/{memory_id}/artifacts/{name}|{name}]]"
+    return f"[[{artifact.path}|{artifact.name}]]"
 
 
 def memory_note(draft: MemoryDraft) -> bytes:
@@ -95,7 +95,7 @@ def memory_note(draft: MemoryDraft) -> bytes:
         "transcript_sha256": draft.transcript_sha256,
     }
     if draft.artifacts:
-        data["artifacts"] = [artifact_link(draft.id, name) for name in draft.artifacts]
+        data["artifacts"] = [artifact_link(artifact) for artifact in draft.artifacts]
     data["summary_source"] = summary_source(draft.summary_by, summary)
     parts = [f"## Summary\n{summary}\n"]
     if draft.decisions.strip():

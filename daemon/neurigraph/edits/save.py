@@ -21,7 +21,7 @@ from neurigraph.edits.tombstones import Tombstones
 from neurigraph.edits.topics import folder_for
 from neurigraph.errors import InvalidInput, TooLarge
 from neurigraph.index.record import Record, opening_of
-from neurigraph.model import Conversation, NewArtifact
+from neurigraph.model import Artifact, Conversation, NewArtifact
 from neurigraph.summarize.draft import Draft
 from neurigraph.vault.layout import memory_file_name, new_memory_id
 from neurigraph.vault.note import read_note, sections, set_keys, set_section
@@ -232,7 +232,7 @@ class Saver:
             taken.add(memory_id)
             desk.recall.store(memory_id, text)
             names = [
-                desk.recall.add_artifact(memory_id, a.name, a.data).name
+                desk.recall.add_artifact(memory_id, a.name, a.data)
                 for a in (conversation.artifacts if number == 1 else ())
             ]
             draft = self._draft(conversation, text, memory_id, names, now)
@@ -256,7 +256,7 @@ class Saver:
         conversation: Conversation,
         text: str,
         memory_id: str,
-        artifacts: Sequence[str],
+        artifacts: Sequence[Artifact],
         now: datetime,
     ) -> MemoryDraft:
         draft = self._drafter(text)

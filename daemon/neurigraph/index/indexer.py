@@ -152,9 +152,11 @@ class Indexer:
             self._guard_root(bool(seen))
             known = {r.path: r for r in self._library.records()}
             on_disk = {s.path for s in seen}
-            hidden = tuple(f"{u.path}/" if u.path else "" for u in unreadable)
-            gone = [p for p in known if p not in on_disk and not (hidden and p.startswith(hidden))]
-            kept = {f for f in self._library.folders() if hidden and f"{f}/".startswith(hidden)}
+            unknown = [u.path for u in unreadable if u.unknown]
+            hidden = tuple(f"{path}/" for path in unknown)
+            on_disk.update(unknown)
+            gone = [p for p in known if p not in on_disk and not p.startswith(hidden)]
+            kept = {f for f in self._library.folders() if f"{f}/".startswith(hidden)}
             self._library.set_folders(folders | kept)
             self._catalog.set_folders(folders | kept)
             self._list_unreadable(unreadable)
@@ -270,7 +272,10 @@ class Indexer:
         if record.kind != "memory":
             return True
         known = record.transcript
-        now = self._recall.stat(record.id)
+        try:
+            now = self._recall.stat(record.id)
+        except OSError:
+            return False
         return known is not None and (known.form, known.size, known.mtime_ns) == (
             now.form,
             now.size,
@@ -359,9 +364,18 @@ class Indexer:
                     twin_of = claimed
                 else:
                     leaving[holder.path] = holder
-        transcript, text = None, ""
+        transcript: TranscriptStamp | None = None
+        text = ""
         if claimed.startswith("m-") and not twin_of:
-            transcript, text = self._read_transcript(claimed)
+            try:
+                transcript, text = self._read_transcript(claimed)
+            except OSError as error:
+                # a folder that cannot be looked into is no missing transcript: what is known stays
+                place = f"_recall/{claimed}"
+                self._problems[place] = f"cannot be read ({error.strerror}); mend its permissions"
+                if self._library.find(claimed) is not None:
+                    return None
+                transcript = TranscriptStamp("missing")
         return read_record(item.path, raw, stamp, transcript, twin_of=twin_of), text
 
     def _read_transcript(self, memory_id: str) -> tuple[TranscriptStamp, str]:
@@ -371,7 +385,7 @@ class Indexer:
             return TranscriptStamp("missing", artifacts=artifacts), ""
         try:
             text = self._recall.read(memory_id)
-        except (TranscriptMissing, TooLarge, OSError, EOFError) as error:
+        except (TranscriptMissing, TooLarge) as error:
             self._problems[f"_recall/{memory_id}"] = str(error)
             return TranscriptStamp(
                 status.form, status.size, status.mtime_ns, artifacts=artifacts
