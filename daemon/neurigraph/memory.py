@@ -351,21 +351,64 @@ class Memory:
         sections = self._store.catalog.sections(r.path for r in records)
         return [self._views.chunk(r, sections.get(r.path, Sections())) for r in records]
 
-    def save(self, conversation: Conversation, *, folder: str | None = None) -> Saved:
-        """Save a conversation; it is on disk when this answers."""
+    def save(
+        self, conversation: Conversation, *, folder: str | None = None, reader: Reader = PERSON
+    ) -> Saved:
+        """Save a conversation; it is on disk when this answers.
+
+        The answer names nothing that `reader` may not see.
+        """
         self._ready_to_write()
         with self._edits:
-            return self._saver.save(conversation, folder=folder)
+            return self._shown(self._saver.save(conversation, folder=folder), reader)
 
-    def push(self, focused_node: str, conversation: Conversation) -> Saved:
+    def push(self, focused_node: str, conversation: Conversation, reader: Reader = PERSON) -> Saved:
         """Save a conversation into a topic that exists."""
         self._ready_to_write()
         with self._edits:
-            place = self._place(focused_node)
+            place = self._place(focused_node, None, reader)
             path = place.path if place.kind == "focused" else None
-            return self._saver.save(
+            saved = self._saver.save(
                 conversation if path else _in_topic(conversation, place), folder=path
             )
+            return self._shown(saved, reader)
+
+    def _shown(self, saved: Saved, reader: Reader) -> Saved:
+        library = self._store.library
+        known = [library.find(i) for i in saved.ids]
+        if all(r is not None and reader.may_see(library, r) for r in known):
+            return saved
+        return Saved("unchanged", (), note="Nothing new was stored.")
+
+    def reader_for(self, scope: str) -> Reader:
+        """An AI that is limited to a topic, by id, path or name; empty for the whole vault.
+
+        A topic that does not exist yet limits it too.
+        """
+        if not scope:
+            return Reader(ai=True)
+        try:
+            return Reader(ai=True, scope=self._place(scope, None, Reader(ai=True)).path)
+        except NotFound:
+            return Reader(ai=True, scope=scope)
+
+    def warm(self, wanted: str, reader: Reader = PERSON) -> tuple[int, int]:
+        """Unpack the cold transcripts of a topic, newest first; how many were and were not."""
+        place, store = self._place(wanted, None, reader), self._store
+        cold = [
+            r
+            for r in store.library.members(place.id)
+            if reader.may_see(store.library, r) and r.transcript and r.transcript.form == "gzip"
+        ]
+        cold.sort(key=lambda r: r.created or OLDEST, reverse=True)
+        chosen = cold[: self.settings.temperature.warm_limit]
+        with self._edits:
+            for record in chosen:
+                store.recall.decompress(record.id)
+                store.access.warmed(record.id, self.clock())
+            store.indexer.look([r.path for r in chosen])
+        self.events.publish("temperature", ids=[r.id for r in chosen])
+        return len(chosen), len(cold) - len(chosen)
 
     def _ready_to_write(self) -> None:
         """During the first comparison ids are not all known: saving waits for it a while."""

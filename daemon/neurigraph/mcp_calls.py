@@ -1,0 +1,85 @@
+"""How an MCP call is carried out: who asks, in which thread, and how errors are told."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from fastmcp import Context
+from fastmcp.exceptions import ToolError, ValidationError
+from fastmcp.server.dependencies import get_http_request
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.tools import ToolResult
+from mcp_types import CallToolRequestParams
+from pydantic import BaseModel
+from pydantic import ValidationError as PydanticValidationError
+from starlette.concurrency import run_in_threadpool
+
+from neurigraph.errors import NeurigraphError
+from neurigraph.memory import Memory
+from neurigraph.views import Reader
+
+T = TypeVar("T")
+
+SCOPE_HEADER = "x-neurigraph-scope"
+PROGRESS_SECONDS = 1.0
+
+
+def scope_asked() -> str:
+    """The topic that this connection is limited to: a header of the stdio proxy, or `?scope=`."""
+    try:
+        request = get_http_request()
+    except RuntimeError:  # in the same process, as tests do
+        return ""
+    asked = request.headers.get(SCOPE_HEADER) or request.query_params.get("scope") or ""
+    return asked.strip().strip("/")
+
+
+def reader_of(memory: Memory) -> Reader:
+    """An AI, and the scope of its connection."""
+    return memory.reader_for(scope_asked())
+
+
+async def carry_out(ctx: Context, doing: str, call: Callable[[], T]) -> T:
+    """Run a call to Memory in a thread, and say every second that it goes on.
+
+    Our errors become errors that the model reads.
+    """
+    task = asyncio.create_task(run_in_threadpool(call))
+    seconds = 0.0
+    try:
+        while not (await asyncio.wait({task}, timeout=PROGRESS_SECONDS))[0]:
+            seconds += PROGRESS_SECONDS
+            await ctx.report_progress(seconds, None, f"{doing} ({seconds:.0f} s)")
+        return task.result()
+    except NeurigraphError as error:
+        raise ToolError(str(error), log_level=logging.INFO) from error
+
+
+def answered(answer: BaseModel, text: str) -> ToolResult:
+    """An answer as structure and in words."""
+    return ToolResult(content=text, structured_content=answer.model_dump(mode="json"))
+
+
+class PlainErrors(Middleware):
+    """Says wrong arguments in one line that names the field, without repeating what was sent."""
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[CallToolRequestParams],
+        call_next: CallNext[CallToolRequestParams, Any],
+    ) -> Any:
+        """Call, and translate what is raised."""
+        try:
+            return await call_next(context)
+        except ValidationError as error:
+            cause = error.__cause__
+            if not isinstance(cause, PydanticValidationError):
+                raise
+            lines = [
+                f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}"
+                for item in cause.errors(include_input=False, include_url=False)
+            ]
+            raise ToolError("; ".join(lines[:5]), log_level=logging.INFO) from error

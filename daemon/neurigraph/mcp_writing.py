@@ -1,0 +1,228 @@
+"""The MCP tools that change the vault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from fastmcp import Context, FastMCP
+from fastmcp.tools import ToolResult
+from mcp_types import ToolAnnotations
+from pydantic import BaseModel, ConfigDict, Field
+
+from neurigraph.edits.artifacts import take_in
+from neurigraph.edits.save import Saved
+from neurigraph.mcp_calls import answered, carry_out, reader_of
+from neurigraph.mcp_results import SaveAnswer, WarmAnswer, counts_answer, topic_path
+from neurigraph.mcp_text import save_text, warm_text
+from neurigraph.memory import Memory
+from neurigraph.model import Conversation, NewArtifact
+from neurigraph.views import Reader
+
+ADDS = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+
+Title = Annotated[str | None, Field(description="A short title; else made from the text.")]
+Summary = Annotated[
+    str | None,
+    Field(
+        max_length=50_000,
+        description=(
+            "Your own summary of 100 to 300 words: what was asked, found and concluded. "
+            "Yours is kept; without it one is made from the conversation's sentences."
+        ),
+    ),
+]
+Keywords = Annotated[
+    list[str] | None,
+    Field(max_length=100, description="10 to 30 words and names that someone would search for."),
+]
+
+
+class HandedArtifact(BaseModel):
+    """A file to keep with the memory."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(description="Its file name, such as plan.pdf.")
+    base64: str | None = Field(None, description="Its content in base64.")
+    path: str | None = Field(
+        None, description="Or its path; only from folders that the person has allowed."
+    )
+
+
+Artifacts = Annotated[
+    list[HandedArtifact] | None, Field(max_length=50, description="Files to keep with it.")
+]
+
+
+def add_writing_tools(server: FastMCP, memory: Memory) -> None:
+    """Register them."""
+
+    @server.tool(
+        title="Save a conversation",
+        annotations=ADDS,
+        output_schema=SaveAnswer.model_json_schema(mode="serialization"),
+    )
+    async def save_conversation(
+        ctx: Context,
+        content: Annotated[
+            str,
+            Field(
+                description=(
+                    "The whole conversation, word for word, each turn under a heading: "
+                    "'## User' and '## Assistant'. Not a summary of it."
+                )
+            ),
+        ],
+        broad_topic: Annotated[
+            str | None,
+            Field(description="Its broad topic, such as Medical; best one that list_topics has."),
+        ] = None,
+        focused_topic: Annotated[
+            str | None,
+            Field(description="Its focused topic within the broad one, such as Medications."),
+        ] = None,
+        source_model: Annotated[
+            str, Field(max_length=80, description="You: the AI's name, such as claude or gpt-5.")
+        ] = "",
+        title: Title = None,
+        summary: Summary = None,
+        keywords: Keywords = None,
+        decisions: Annotated[
+            str | None, Field(max_length=50_000, description="What was decided, a line each.")
+        ] = None,
+        open_questions: Annotated[
+            str | None, Field(max_length=50_000, description="What is still open, a line each.")
+        ] = None,
+        source_id: Annotated[
+            str,
+            Field(
+                max_length=300,
+                description="The conversation's id where you have one; saving again updates it.",
+            ),
+        ] = "",
+        artifacts: Artifacts = None,
+    ) -> ToolResult:
+        """Save a conversation into the person's memory, so that any AI can recall it later.
+
+        Use it, without being asked, when a conversation ends or reached something worth keeping.
+        Hand in the whole text as it was, and your own summary, keywords, decisions and open
+        questions. Leave the topics out when none clearly fits: one is suggested from those that
+        exist. Answers the id and where it was put. The same conversation saved twice is one
+        memory; a longer version updates it. Do not save small talk, secrets such as passwords,
+        or what the person asked to keep out.
+        """
+        reader = await carry_out(ctx, "looking", lambda: reader_of(memory))
+
+        def call() -> SaveAnswer:
+            conversation = Conversation(
+                content=content,
+                title=title,
+                source_model=source_model,
+                source_id=source_id,
+                broad_topic=broad_topic,
+                focused_topic=focused_topic,
+                summary=summary,
+                keywords=tuple(keywords) if keywords else None,
+                decisions=decisions,
+                open_questions=open_questions,
+                artifacts=taken_in(memory, artifacts),
+            )
+            return save_answer(memory, memory.save(conversation, reader=reader), reader)
+
+        answer = await carry_out(ctx, "saving", call)
+        return answered(answer, save_text(answer))
+
+    @server.tool(
+        title="Add a conversation to a topic",
+        annotations=ADDS,
+        output_schema=SaveAnswer.model_json_schema(mode="serialization"),
+    )
+    async def push_chunk(
+        ctx: Context,
+        focused_node_id: Annotated[
+            str, Field(description="A topic that exists, by id, path or name, from list_topics.")
+        ],
+        transcript: Annotated[
+            str, Field(description="The whole conversation, word for word, as for saving.")
+        ],
+        artifacts: Artifacts = None,
+        title: Title = None,
+        summary: Summary = None,
+        keywords: Keywords = None,
+    ) -> ToolResult:
+        """Save a conversation into a topic that exists already.
+
+        Use it when you know the topic from list_topics; else save_conversation, which also makes
+        new topics. Otherwise it does the same and answers the same.
+        """
+        reader = await carry_out(ctx, "looking", lambda: reader_of(memory))
+
+        def call() -> SaveAnswer:
+            conversation = Conversation(
+                content=transcript,
+                title=title,
+                summary=summary,
+                keywords=tuple(keywords) if keywords else None,
+                artifacts=taken_in(memory, artifacts),
+            )
+            saved = memory.push(focused_node_id, conversation, reader=reader)
+            return save_answer(memory, saved, reader)
+
+        answer = await carry_out(ctx, "saving", call)
+        return answered(answer, save_text(answer))
+
+    @server.tool(
+        title="Warm a topic",
+        annotations=ADDS,
+        output_schema=WarmAnswer.model_json_schema(mode="serialization"),
+    )
+    async def warm_node(
+        ctx: Context,
+        node_id: Annotated[str, Field(description="A topic by id, path or name.")],
+    ) -> ToolResult:
+        """Unpack the cold conversations of a topic, so that reading them is quick.
+
+        Use it when the person is about to work on a topic for a while. Nothing needs it: cold
+        memories are found and read all the same, only slower. Answers how many were unpacked.
+        """
+        reader = await carry_out(ctx, "looking", lambda: reader_of(memory))
+
+        def call() -> WarmAnswer:
+            warmed, left = memory.warm(node_id, reader)
+            node = memory.topic(node_id, reader=reader)
+            return WarmAnswer(
+                id=node.id,
+                topic=node.path,
+                warmed=warmed,
+                counts=counts_answer(node.counts),
+                left_out=f"{left} more stay packed: temperature.warm_limit." if left else "",
+            )
+
+        answer = await carry_out(ctx, "warming", call)
+        return answered(answer, warm_text(answer))
+
+
+def taken_in(memory: Memory, artifacts: Sequence[HandedArtifact] | None) -> tuple[NewArtifact, ...]:
+    """The files that were handed in. Raises `Forbidden`, `TooLarge` or `InvalidInput`."""
+    handed: list[Mapping[str, str]] = [a.model_dump(exclude_none=True) for a in artifacts or ()]
+    return take_in(handed, memory.settings.artifacts)
+
+
+def save_answer(memory: Memory, saved: Saved, reader: Reader) -> SaveAnswer:
+    """What became of a conversation, without a word of what this reader may not see."""
+    topic = ""
+    if saved.id:
+        chunk = memory.memory(saved.id, reader)
+        topic = topic_path(chunk.broad, chunk.focused)
+    return SaveAnswer(
+        status=saved.status,
+        id=saved.id,
+        parts=list(saved.ids) if len(saved.ids) > 1 else [],
+        path=saved.path,
+        topic=topic,
+        topic_chosen="",
+        note=saved.note,
+    )
