@@ -83,8 +83,9 @@ class OllamaEmbedder:
 
 def is_loopback(url: str) -> bool:
     """Whether an address is this machine's own."""
-    host = urlsplit(url).hostname or ""
+    host = ""
     try:
+        host = urlsplit(url).hostname or ""
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"

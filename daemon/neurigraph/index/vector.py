@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,10 +35,13 @@ log = logging.getLogger(__name__)
 
 _BACK_OFF = (0.05, 0.5, 2.0, 10.0, 30.0)
 _CRASHES_TO_REPLACE = 2
+_HEALTHY_SECONDS = 300.0
 _ATTEMPTS = 3
 _ASK_SECONDS = 10.0
 _WRITE_SECONDS = 600.0
 _CLOSE_SECONDS = 5.0
+
+_NEW = "the vector store is new and holds nothing yet"
 
 _CRASH_SIGNALS = {
     -getattr(signal, name)
@@ -77,15 +81,17 @@ class _Worker:
                 assert self.process.stdin is not None
                 send(self.process.stdin, (number, what, arguments, patience))
         except (OSError, ValueError):
-            self.owed.pop(number, None)
-            answer.set_exception(_WorkerDied())
+            # unless the thread that reads its answers has said so already
+            if self.owed.pop(number, None) is not None:
+                answer.set_exception(_WorkerDied())
         return answer
 
 
 class VectorIndex:
     """The vectors of all passages, kept in `folder` or on the Chroma server at `chroma_url`.
 
-    `on_event(kind, text)` is called from a thread of this object. Its one kind is
+    `on_event(kind, text)` is called from the thread that reads the worker's answers, so it must
+    not ask this object anything, only note it. Its one kind is
     `vector_store_replaced`: what was held is gone, so everything is to be put again. It comes
     when a damaged or removed store was begun anew, when another embedder starts a new collection,
     after `clear`, and when the store is found empty at the start.
@@ -113,6 +119,7 @@ class VectorIndex:
         self._starts = 0
         self._crashes = 0
         self._problem = ""
+        self._reason = _NEW
         self._thread = threading.Thread(target=self._keep, name="vector-index", daemon=True)
 
     # --- the worker's life ------------------------------------------------------------------
@@ -306,12 +313,15 @@ class VectorIndex:
             if self._closed:
                 return
             log.warning("the vector worker ended with code %s", code)
+            lived = time.monotonic() - began
             if self._is_crash(code):
-                self._crashes += 1
+                self._crashes = 1 if was_ready and lived > _HEALTHY_SECONDS else self._crashes + 1
                 if self._crashes >= _CRASHES_TO_REPLACE and not self._chroma_url:
                     self._set_aside()
-            failures = 0 if was_ready and time.monotonic() - began > 60 else failures + 1
-            delay = _BACK_OFF[min(failures - 1, len(_BACK_OFF) - 1)] if failures else 0
+            failures = 0 if was_ready and lived > _HEALTHY_SECONDS else failures + 1
+            delay = _BACK_OFF[min(failures, len(_BACK_OFF)) - 1] if failures else 0
+            if was_ready:
+                delay = min(delay, _BACK_OFF[1])
             with self._changed:
                 self._changed.wait_for(lambda: self._closed, delay)
 
@@ -388,20 +398,28 @@ class VectorIndex:
         empty = first and not self._told_empty and not info["memories"]
         if replaced or empty:
             self._told_empty = True
-            self._tell("vector_store_replaced", "the vector store is new and holds nothing yet")
+            self._tell("vector_store_replaced", self._reason)
+            self._reason = _NEW
 
     def _tell(self, kind: str, text: str) -> None:
-        if self.on_event is not None:
+        if self.on_event is None:
+            return
+        try:
             self.on_event(kind, text)
+        except Exception:
+            # without this thread there would be no worker any more
+            log.exception("a listener failed")
 
     def _is_crash(self, code: int) -> bool:
         # SIGKILL is the system's or a person's doing, and says nothing about the store
         return code == STORE_DAMAGED or code in _CRASH_SIGNALS or code in _WINDOWS_CRASHES
 
     def _set_aside(self) -> None:
-        stamp = time.strftime("%Y%m%d-%H%M%S")
-        aside = self._folder / f"chroma.damaged-{stamp}"
+        aside = self._folder / f"chroma.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
         try:
+            # one is enough to look into, and they are as large as the store
+            for older in self._folder.glob("chroma.damaged-*"):
+                shutil.rmtree(older)
             (self._folder / "chroma").rename(aside)
         except FileNotFoundError:
             pass
@@ -409,7 +427,8 @@ class VectorIndex:
             self._problem = f"the damaged vector store cannot be moved: {error}"
             return
         self._crashes = 0
-        log.warning("the vector store was damaged; it was set aside as %s", aside.name)
+        self._reason = f"the vector store was damaged; it was set aside as {aside.name}"
+        log.warning("%s", self._reason)
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         (self._folder / "chroma").mkdir(parents=True, exist_ok=True)

@@ -43,6 +43,8 @@ _HNSW: dict[str, Any] = {
 _PAGE = 500
 """Records that are read or deleted in one call."""
 
+_SAMPLE = 200
+
 _NOT_DAMAGE = (
     "disk is full",
     "no space left",
@@ -57,6 +59,10 @@ _NOT_DAMAGE = (
 
 _MANY = 8000
 """Above this many allowed passages, naming each of them costs more than looking further."""
+
+
+class StoreDamaged(Exception):
+    """A store that opens and yet does not hold what it says."""
 
 
 class PassageCollection:
@@ -77,8 +83,13 @@ class PassageCollection:
         self.passages = sum(self.counts.values())
 
     def warm_up(self) -> None:
-        """Load the graph into memory."""
-        self._query(np.ones(self.dim, np.float32), 1, None)
+        """Load the graph into memory. Raises `StoreDamaged` when it lacks what the ids promise."""
+        ids = self._record_ids(self.counts)
+        some = ids[:: max(len(ids) // _SAMPLE, 1)]
+        found = self._query(np.ones(self.dim, np.float32), len(some), some)
+        # a sound graph reaches nearly all; one whose file was lost begins anew without a word
+        if len(found) < len(some) * 0.8:
+            raise StoreDamaged(f"{len(found)} of {len(some)} passages were found")
 
     def changed(
         self, items: Mapping[str, Sequence[PassageText]]
@@ -263,12 +274,16 @@ def _keep_wal(folder: Path) -> None:
         database.execute("pragma journal_mode = wal")
 
 
-def is_damage(error: Exception) -> bool:
-    """Whether an error says that the store itself is broken or gone, not merely out of reach."""
-    if not isinstance(error, InternalError | NotFoundError):
-        return False
+def is_damage(error: Exception, *, opening: bool = False) -> bool:
+    """Whether an error says that the store itself is broken or gone, not merely out of reach.
+
+    While a store in a folder is being opened, what Chroma trips over is in its files, whatever
+    the error is called.
+    """
     text = str(error).lower()
-    return not any(words in text for words in _NOT_DAMAGE)
+    if isinstance(error, OSError | MemoryError) or any(words in text for words in _NOT_DAMAGE):
+        return False
+    return opening or isinstance(error, StoreDamaged | InternalError | NotFoundError)
 
 
 def _all_ids(collection: Any) -> Iterator[str]:

@@ -123,10 +123,10 @@ class VectorWorker:
             self._send(number, "embedder", (error.name, error.reason))
         except Exception as error:
             # one bad request must not end the others; what is wrong goes to whoever asked
-            log.exception("a request failed")
-            self._send(number, "failed", f"{type(error).__name__}: {error}")
             if is_damage(error):
                 raise
+            log.exception("a request failed")
+            self._send(number, "failed", f"{type(error).__name__}: {error}")
 
     def _send(self, number: int, status: str, payload: Any) -> None:
         with self._sending:
@@ -333,7 +333,8 @@ def main() -> int:
         # whatever Chroma raises at opening is told to the daemon, which decides
         log.exception("the store cannot be opened")
         send(output, (0, "failed", f"{type(error).__name__}: {error}", {}))
-        return STORE_DAMAGED if is_damage(error) else UNAVAILABLE
+        local = not message[0]["chroma_url"]
+        return STORE_DAMAGED if is_damage(error, opening=local) else UNAVAILABLE
     worker.serve(pipe)
     return 0
 
