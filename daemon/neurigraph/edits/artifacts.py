@@ -76,12 +76,20 @@ def _read_file(item: Handed, field: str, settings: ArtifactSettings) -> NewArtif
 
 
 def attach(desk: Desk, record: Record, artifacts: Sequence[NewArtifact]) -> None:
-    """Store files with a memory and list them in its note."""
-    links = [artifact_link(desk.recall.add_artifact(record.id, a.name, a.data)) for a in artifacts]
+    """Store files with a memory and list them in its note; what it has already is not doubled."""
+    known = record.transcript.artifacts if record.transcript else ()
+    held = {desk.recall.read_artifact(record.id, name) for name, _, _ in known}
+    links = [
+        artifact_link(desk.recall.add_artifact(record.id, a.name, a.data))
+        for a in artifacts
+        if a.data not in held
+    ]
+    if not links:
+        return
 
     def change(raw: bytes) -> bytes:
-        known = texts(read_note(raw).data.get("artifacts"))
-        return set_keys(raw, {"artifacts": [*known, *(x for x in links if x not in known)]})
+        listed = texts(read_note(raw).data.get("artifacts"))
+        return set_keys(raw, {"artifacts": [*listed, *(x for x in links if x not in listed)]})
 
     desk.files.edit(record.path, change)
     desk.indexer.look([record.path])

@@ -20,11 +20,12 @@ from neurigraph.edits.desk import Desk
 from neurigraph.edits.tombstones import Tombstones
 from neurigraph.edits.topics import folder_for
 from neurigraph.errors import InvalidInput, TooLarge
+from neurigraph.importers.transcript import continued
 from neurigraph.index.record import Record, opening_of
 from neurigraph.model import Artifact, Conversation, NewArtifact
 from neurigraph.summarize.draft import Draft
-from neurigraph.vault.layout import memory_file_name, new_memory_id
-from neurigraph.vault.note import read_note, sections, set_keys, set_section
+from neurigraph.vault.layout import memory_file_name, new_memory_id, recall_dir
+from neurigraph.vault.note import read_note, section_text, set_keys, set_section
 from neurigraph.vault.turns import estimate_tokens, split_parts
 
 PART_TOKENS = 50_000
@@ -108,7 +109,8 @@ class Saver:
         for record in library.with_transcript(opening) if opening else ():
             if record.source_id and conversation.source_id:
                 continue
-            if texts[0].startswith(self._unedited(record) or "\0"):
+            stored = self._unedited(record)
+            if stored and (texts[0].startswith(stored) or stored.startswith(texts[0])):
                 return self._chain(record)
         return []
 
@@ -142,8 +144,14 @@ class Saver:
             return Saved("unchanged", tuple(ids), known[0].path, "it was saved before")
         stored = [self._unedited(r) for r in known]
         edited = any(s is None for s in stored)
-        grown = not edited and conversation.content.startswith("".join(s or "" for s in stored))
-        if not grown and "".join(s or "" for s in stored).startswith(conversation.content):
+        whole = "".join(s or "" for s in stored)
+        # headings hold local time: the same conversation read in another zone is no other one
+        content = conversation.content if edited else continued(whole, conversation.content)
+        if content != conversation.content:
+            conversation = replace(conversation, content=content)
+            texts = split_parts(content, PART_TOKENS)
+        grown = not edited and content.startswith(whole)
+        if not edited and whole.startswith(content):
             return Saved("unchanged", tuple(ids), known[0].path, "a longer version is stored")
         if not grown and not keep_earlier:
             place = known[0].path.rpartition("/")[0]
@@ -166,7 +174,7 @@ class Saver:
                 "its transcript was edited by hand and stays; the new text is an artifact",
             )
         if not grown:
-            earlier = "".join(s or "" for s in stored).encode("utf-8", "replace")
+            earlier = whole.encode("utf-8", "replace")
             day = self._desk.clock().astimezone().date().isoformat()
             self._attach(known[0], [NewArtifact(f"earlier version {day}.md", earlier)])
         return self._rewrite(conversation, texts, list(known))
@@ -183,6 +191,12 @@ class Saver:
                 conversation, texts[len(known) :], place, first=len(known) + 1, before=known[-1]
             )
             known += added
+        for surplus in known[len(texts) :]:
+            # another branch can be shorter; its earlier text was kept as an artifact
+            self._desk.files.trash(surplus.path)
+            self._desk.files.trash(recall_dir(surplus.id))
+            self._desk.indexer.look([surplus.path])
+        known = known[: max(len(texts), 1)]
         if conversation.artifacts:
             self._attach(known[0], conversation.artifacts)
         return Saved("updated", tuple(r.id for r in known), known[0].path, "it has grown")
@@ -196,7 +210,7 @@ class Saver:
 
         def change(raw: bytes) -> bytes:
             body = read_note(raw).body
-            current = next((s.text for s in sections(body) if s.heading == "Summary"), "")
+            current = section_text(body, "Summary") or ""
             keys: dict[str, str | int | bool | list[str] | None] = {
                 "token_count": estimate_tokens(text),
                 "transcript_sha256": sha256(text),
@@ -204,6 +218,12 @@ class Saver:
             if is_generated(record.summary_source, current):
                 keys["summary_source"] = summary_source(by, summary)
                 raw = set_section(raw, "Summary", summary)
+            for heading, more in (
+                ("Decisions", conversation.decisions),
+                ("Open questions", conversation.open_questions),
+            ):
+                if more and (lines := _new_lines(section_text(body, heading) or "", more)):
+                    raw = set_section(raw, heading, lines)
             return set_keys(raw, keys)
 
         self._desk.files.edit(record.path, change)
@@ -284,6 +304,13 @@ class Saver:
 
     def _attach(self, record: Record, artifacts: Sequence[NewArtifact]) -> None:
         attach(self._desk, record, artifacts)
+
+
+def _new_lines(current: str, given: str) -> str:
+    """What a section says, with the lines that it does not say yet; empty when there are none."""
+    said = set(current.splitlines())
+    new = [line for line in safe_text(given).splitlines() if line.strip() and line not in said]
+    return "\n".join([*([current.rstrip()] if current.strip() else []), *new]) if new else ""
 
 
 def _join_parts(desk: Desk, left: str, right: str) -> None:
