@@ -7,7 +7,8 @@ VAULT ?=
 BENCH ?= all
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test lint types unit journey viewer-test viewer bench fmt clean browser
+
+.PHONY: docs run test lint types unit journey viewer-test viewer bench fmt clean browser
 
 run: $(STAMP)  ## install, make a vault if there is none, start the daemon
 	@$(BIN)/neurigraph up $(VAULT)
@@ -45,6 +46,9 @@ browser: $(STAMP)  ## a Chromium for the viewer's tests, where there is none
 
 fmt: $(STAMP)
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+
+docs: $(STAMP)  ## write the reference pages that are made from the code
+	@$(BIN)/python tests/make_docs.py
 
 bench: $(STAMP)  ## measure; BENCH=name for one of them, DATA=folder for the data
 	@$(BIN)/python tests/bench/run.py $(BENCH) $(if $(DATA),--data $(DATA))
