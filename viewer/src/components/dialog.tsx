@@ -16,7 +16,7 @@ export function Dialog({ title, open, onClose, children, sheet = false }: Props)
   return (
     <Base.Root open={open} onOpenChange={(now) => !now && onClose()}>
       <Base.Portal container={document.getElementById("main")}>
-        <Base.Backdrop className="fade fixed inset-0 z-40 bg-black/35" />
+        <Base.Backdrop className="fade fixed inset-0 z-40 bg-scrim" />
         <Base.Popup
           className={
             sheet

@@ -11,13 +11,13 @@ export function HitBody({ hit, brief = false }: { hit: Hit; brief?: boolean }) {
   return (
     <span className="block min-w-0">
       <span className="flex items-baseline gap-3">
-        <span className={`min-w-0 truncate font-medium ${brief ? "text-[15px]" : "text-[16px]"}`}>
+        <span className={`min-w-0 truncate font-semibold ${brief ? "text-[15px]" : "text-[16px]"}`}>
           {hit.title}
         </span>
         <span className="ml-auto shrink-0 text-[13px] text-ink-quiet tabular-nums">{dateOf(hit.created)}</span>
       </span>
       {text && (
-        <span className={`mt-0.5 block text-[14px] text-ink-soft ${brief ? "line-clamp-2" : "line-clamp-4"}`}>
+        <span className={`mt-0.5 text-[14px] text-ink-soft ${brief ? "line-clamp-2" : "line-clamp-4"}`}>
           {marked(text)}
         </span>
       )}

@@ -2,7 +2,7 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Feather, SearchX } from "lucide-react";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { Bar, Blank, Connect, Failed } from "../components/states.tsx";
 import { Button } from "../components/button.tsx";
 import { go, NO_FILTERS, urls, type Filters, type Place } from "../route.ts";
@@ -28,20 +28,23 @@ export function Feed({ node, place, filters }: Props) {
   const [open, setOpen] = useState<ReadonlySet<string>>(before?.open ?? new Set());
   const [active, setActive] = useState(0);
   const scroller = useRef<HTMLDivElement>(null);
-  const anchor = useRef<{ id: string; into: number } | null>(null);
+  const anchor = useRef<{ id: string; index: number; into: number } | null>(null);
   const count = rows.total ?? 0;
 
+  // Stable between answers: a new function would have every row measured anew at each frame.
+  const keyOf = useCallback((index: number) => rows.row(index)?.id ?? index, [rows.row]);
   const list = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => GUESS,
-    getItemKey: (index) => rows.row(index)?.id ?? index,
+    getItemKey: keyOf,
     overscan: 4,
     gap: GAP,
     paddingStart: 4,
     paddingEnd: 48,
     initialOffset: before?.offset ?? 0,
     initialMeasurementsCache: before?.measured ?? [],
+    useFlushSync: false,
   });
   const items = list.getVirtualItems();
   const first = items[0]?.index ?? 0;
@@ -53,35 +56,33 @@ export function Feed({ node, place, filters }: Props) {
   // A memory that comes or goes above must not move what is being read.
   useLayoutEffect(() => {
     const kept = anchor.current;
-    const element = scroller.current;
-    if (!kept || !element || element.scrollTop < 8) return;
-    const now = items.find((item) => rows.row(item.index)?.id === kept.id);
-    if (!now) return;
-    const wanted = now.start + kept.into;
-    if (Math.abs(wanted - element.scrollTop) > 1) list.scrollToOffset(wanted);
-  }, [rows.row]);
+    if (!kept || (list.scrollOffset ?? 0) < 8) return;
+    const index = rows.indexOf(kept.id);
+    if (index === null || index === kept.index) return;
+    const start = list.measurementsCache[index]?.start;
+    if (start === undefined) return;
+    kept.index = index;
+    list.scrollToOffset(start + kept.into);
+  }, [rows.indexOf]);
   function remember() {
-    const top = scroller.current?.scrollTop ?? 0;
+    // The list's own word for it: asking the element would lay the page out once more.
+    const top = list.scrollOffset ?? 0;
     const at = list.getVirtualItems().find((item) => item.end > top);
     const memory = at && rows.row(at.index);
-    anchor.current = memory && at ? { id: memory.id, into: top - at.start } : null;
+    anchor.current = memory && at ? { id: memory.id, index: at.index, into: top - at.start } : null;
   }
 
-  const state = useRef({ offset: 0, open });
-  state.current.open = open;
+  const opened = useRef(open);
+  opened.current = open;
   const url = useRef(location.pathname + location.search);
   url.current = urls.place(place, new URLSearchParams(location.search).has("view") ? "feed" : null, filters);
-  useEffect(() => {
-    const element = scroller.current;
-    const note = () => {
-      state.current.offset = element?.scrollTop ?? 0;
-    };
-    element?.addEventListener("scroll", note, { passive: true });
-    return () => {
-      element?.removeEventListener("scroll", note);
-      leave(url.current, { ...state.current, measured: list.measurementsCache });
-    };
-  }, [list]);
+  useEffect(
+    () => () => {
+      const { scrollOffset, measurementsCache: measured } = list;
+      leave(url.current, { offset: scrollOffset ?? 0, measured, open: opened.current });
+    },
+    [list],
+  );
 
   function focus(index: number) {
     setActive(index);

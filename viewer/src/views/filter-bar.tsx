@@ -104,7 +104,7 @@ export function FilterBar({ filters, total, change, row, sortless = false }: Pro
               key={filters.keyword}
               onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
               onBlur={(event) => set({ keyword: event.target.value.trim() })}
-              className={`${small} w-44`}
+              className={`${small} w-36`}
             />
             <datalist id={`${id}-keywords`}>
               {known.keywords.map((keyword) => (
@@ -119,7 +119,7 @@ export function FilterBar({ filters, total, change, row, sortless = false }: Pro
               key={filters.source_model}
               onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
               onBlur={(event) => set({ source_model: event.target.value.trim() })}
-              className={`${small} w-36`}
+              className={`${small} w-28`}
             />
             <datalist id={`${id}-models`}>
               {known.models.map((model) => (

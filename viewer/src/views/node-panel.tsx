@@ -19,6 +19,8 @@ import { AddEdge, DeleteTopic, EditEdge, EditTopic } from "./node-dialogs.tsx";
 type Doing = "edit" | "connect" | "delete" | NamedEdge | null;
 const SAMPLE = 100;
 const KEYWORDS = 12;
+/** Connections shown at first; a topic may have thousands. */
+const A_TIME = 20;
 
 export function NodePanel({ node }: { node: Node }) {
   const queries = useQueryClient();
@@ -130,6 +132,7 @@ function Edges({ node, onEdit }: { node: Node; onEdit: (edge: NamedEdge) => void
   const queries = useQueryClient();
   const broad = useQuery(broadQuery);
   const { data: edges, error } = useQuery(edgesQuery(node.id));
+  const [shown, setShown] = useState(A_TIME);
 
   function placeOf(id: string, path: string): Place | null {
     const topic = broad.data?.find(({ path: name }) => name === path.split("/")[0]);
@@ -160,7 +163,7 @@ function Edges({ node, onEdit }: { node: Node; onEdit: (edge: NamedEdge) => void
       {!edges && !error && <Bar className="h-3 w-40" />}
       {edges?.length === 0 && <p className="text-[14px] text-ink-quiet">Not joined to anything yet.</p>}
       <ul className="-mx-2">
-        {edges?.map((edge) => {
+        {edges?.slice(0, shown).map((edge) => {
           const outward = edge.source === node.id || node.kind === "broad";
           const other = outward ? edge.target : edge.source;
           const place = placeOf(other, outward ? edge.target_path : edge.source_path);
@@ -199,6 +202,11 @@ function Edges({ node, onEdit }: { node: Node; onEdit: (edge: NamedEdge) => void
           );
         })}
       </ul>
+      {edges && edges.length > shown && (
+        <Button tone="quiet" className="-ml-3" onClick={() => setShown(shown + 5 * A_TIME)}>
+          Show more
+        </Button>
+      )}
     </Part>
   );
 }

@@ -21,6 +21,8 @@ export interface Rows {
   /** null until the first page is there. */
   total: number | null;
   row: (index: number) => Memory | undefined;
+  /** Where a memory stands now; null when it is not among the rows that are here. */
+  indexOf: (id: string) => number | null;
   /** Say which rows are in sight, so that their pages are asked for. */
   see: (first: number, last: number) => void;
   error: Error | null;
@@ -58,6 +60,16 @@ export function useRows(node: string | null, query: MemoryQuery, perPage: number
     (index: number) => held.get(Math.floor(index / perPage) + 1)?.[index % perPage],
     [held, perPage],
   );
+  const indexOf = useCallback(
+    (id: string) => {
+      for (const [page, items] of held) {
+        const at = items.findIndex((item) => item.id === id);
+        if (at >= 0) return (page - 1) * perPage + at;
+      }
+      return null;
+    },
+    [held, perPage],
+  );
   const see = useCallback(
     (first: number, last: number) => {
       const [a, b] = [Math.floor(first / perPage) + 1, Math.floor(last / perPage) + 1];
@@ -67,5 +79,5 @@ export function useRows(node: string | null, query: MemoryQuery, perPage: number
     },
     [key, perPage],
   );
-  return { total, row, see, error: failed?.error ?? null, retry: () => void failed?.refetch() };
+  return { total, row, indexOf, see, error: failed?.error ?? null, retry: () => void failed?.refetch() };
 }

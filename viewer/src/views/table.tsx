@@ -64,18 +64,10 @@ export function Table({ node, place, filters }: Props) {
   }, [rows.see, first, last, count]);
 
   const url = location.pathname + location.search;
-  useEffect(() => {
-    const element = scroller.current;
-    let offset = 0;
-    const note = () => {
-      offset = element?.scrollTop ?? 0;
-    };
-    element?.addEventListener("scroll", note, { passive: true });
-    return () => {
-      element?.removeEventListener("scroll", note);
-      leave(url, { offset, measured: [], open: new Set() });
-    };
-  }, [url]);
+  useEffect(
+    () => () => leave(url, { offset: list.scrollOffset ?? 0, measured: [], open: new Set() }),
+    [url, list],
+  );
 
   const change = (next: Filters) => go(urls.place(place, "table", next), { replace: true });
 

@@ -3,7 +3,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ChevronRight, FileText } from "lucide-react";
-import { useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { useCallback, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import type { MemoryQuery } from "../api/client.ts";
 import { broadQuery, focusedQuery, memoriesQuery, nodeQuery } from "../api/queries.ts";
 import type { Memory, Node } from "../api/shapes.ts";
@@ -54,11 +54,12 @@ export function Tree({ place }: { place: Place }) {
     return treeRows(roots ?? [], open, (broad) => known.get(broad));
   }, [roots, open, version]);
 
+  const keyOf = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW,
-    getItemKey: (index) => rows[index]?.key ?? index,
+    getItemKey: keyOf,
     overscan: 12,
   });
   const items = list.getVirtualItems();

@@ -39,6 +39,8 @@ export class GraphCanvas {
   readonly #element: HTMLElement;
   readonly #still: boolean;
   #scene: Scene = { nodes: [], links: [] };
+  #seen: paint.Box = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
+  #far = 0;
   #shape = "";
   #place = "";
   #near = new Map<string, Set<string>>();
@@ -64,15 +66,17 @@ export class GraphCanvas {
         pen.fill();
       })
       .linkColor((link) => paint.linkColor(link, this.#lit))
-      .linkWidth(paint.linkWidth)
+      .linkVisibility((link) => paint.inView(link, this.#seen))
+      .linkWidth((link) => paint.linkWidth(link, graph.zoom(), this.#far))
       .linkCurvature((link) => link.bend)
-      .linkLineDash((link) => (link.derived ? [4, 4] : null))
+      .linkLineDash((link) => paint.linkDash(link, graph.zoom(), this.#far))
       .linkDirectionalArrowLength((link) => (link.directed && zoomed(ARROWS_FROM) ? 5 : 0))
       .linkDirectionalArrowRelPos(1)
       // Only where arrows end hangs on these: at the ring.
       .nodeRelSize(1)
       .nodeVal((node) => (node.r + (node.foreign ? 2 : 5)) ** 2)
-      .linkHoverPrecision(2)
+      // Links are not for pointing at; drawing them for it would double the work of a frame.
+      .linkPointerAreaPaint(() => undefined)
       .enablePointerInteraction(true)
       .minZoom(0.08)
       .maxZoom(8)
@@ -89,8 +93,11 @@ export class GraphCanvas {
         graph.cooldownTicks(Infinity);
       })
       .onNodeDragEnd((node) => this.#pin(node))
+      .onRenderFramePre(() => {
+        this.#seen = this.#view();
+      })
       .onRenderFramePost((pen, scale) => {
-        const view = this.#view();
+        const view = this.#seen;
         const taken = paint.paintLabels(this.#scene.nodes, pen, scale, view, this.#lit);
         if (scale >= LINK_LABELS_FROM || this.#lit.hovered !== null) {
           paint.paintLinkLabels(this.#scene.links, pen, scale, view, taken, this.#lit);
@@ -145,6 +152,7 @@ export class GraphCanvas {
     this.#shape = shape;
     this.#place = place;
     this.#near = neighbours(scene);
+    this.#far = paint.farOf(scene.links.length);
     this.light(null);
     if (moved) this.#touched = false;
     const graph = this.#graph;

@@ -93,7 +93,7 @@ export function paintNode(node: SceneNode, pen: CanvasRenderingContext2D, scale:
   pen.globalAlpha = 1;
 }
 
-interface Box {
+export interface Box {
   left: number;
   top: number;
   right: number;
@@ -188,7 +188,32 @@ function withAlpha(color: string, alpha: number): string {
   return made;
 }
 
-export const linkWidth = (link: SceneLink) => 0.6 + link.weight * 3;
+/** In pixels on screen. From afar links are hairlines: thick ones would be one grey mass, and a
+ * thousand of them cost more than a frame has. */
+export function linkWidth(link: SceneLink, scale: number, far: number): number {
+  if (scale < far) return 0.4 + link.weight * 0.6;
+  return (0.6 + link.weight * 3) * Math.min(1, scale);
+}
+
+/** Dashes from afar cannot be told from lines. */
+export const linkDash = (link: SceneLink, scale: number, far: number) =>
+  link.derived && scale >= far ? [4, 4] : null;
+
+/** Below which zoom a scene is seen from afar. */
+export const farOf = (links: number) => (links > 600 ? 1.15 : 0.55);
+
+/** Whether any of a link may be in view; a bent one by its bend's reach too. */
+export function inView({ source, target, bend }: SceneLink, view: Box): boolean {
+  if (typeof source === "string" || typeof target === "string") return true;
+  const [ax, ay, bx, by] = [source.x ?? 0, source.y ?? 0, target.x ?? 0, target.y ?? 0];
+  const slack = bend ? Math.abs(bend) * (Math.abs(bx - ax) + Math.abs(by - ay)) : 0;
+  return (
+    Math.max(ax, bx) + slack > view.left &&
+    Math.min(ax, bx) - slack < view.right &&
+    Math.max(ay, by) + slack > view.top &&
+    Math.min(ay, by) - slack < view.bottom
+  );
+}
 
 const LINK_PX = 11.5;
 
