@@ -26,7 +26,7 @@ class FixedClock:
 
 
 QUICK = Settings(
-    index=IndexSettings(embedder="hash"),  # type: ignore[call-arg]
+    index=IndexSettings(embedder="none"),  # type: ignore[call-arg]
     vault=VaultSettings(settle_seconds=0),  # type: ignore[call-arg]
 )
 

@@ -36,7 +36,7 @@ from neurigraph.model import (
 )
 from neurigraph.search.cascade import Search
 from neurigraph.settings import Settings
-from neurigraph.store import Store, open_store
+from neurigraph.store import NO_EMBEDDER, Store, open_store
 from neurigraph.summarize.draft import Draft
 from neurigraph.summarize.extractive import extractive
 from neurigraph.vault.note import read_note
@@ -595,7 +595,9 @@ class Memory:
 
     def embedder(self) -> dict[str, object]:
         """Which embedder is used, and whether it is ready."""
-        ready = self._store_or_none is not None and self._store_or_none.vectors.ready
+        store = self._store_or_none
+        none = self.settings.index.embedder == NO_EMBEDDER
+        ready = store is not None and (none or store.vectors.ready)
         return {"name": self.settings.index.embedder, "ready": ready}
 
     def summarizer(self) -> dict[str, object]:

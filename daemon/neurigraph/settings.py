@@ -62,7 +62,7 @@ class IndexSettings(_Section):
     """How notes are indexed."""
 
     embedder: str = Field(
-        "wordllama", description="What turns text into vectors: wordllama, or ollama:<model>."
+        "wordllama", description="What turns text into vectors: wordllama, ollama:<model>, or none."
     )
     ollama_url: str = Field(
         "http://127.0.0.1:11434",

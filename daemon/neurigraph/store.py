@@ -14,16 +14,20 @@ from neurigraph.index.catalog import Catalog
 from neurigraph.index.indexer import Indexer
 from neurigraph.index.keyword import IndexDamaged, KeywordIndex
 from neurigraph.index.library import Library
+from neurigraph.index.no_vectors import NoVectors, Vectors
+from neurigraph.index.reading import searched_body
 from neurigraph.index.record import Record
 from neurigraph.index.vector import PassageText, VectorIndex
 from neurigraph.index.vector_feeder import VectorFeeder
-from neurigraph.settings import Settings
+from neurigraph.settings import IndexSettings, Settings
 from neurigraph.temperature.access import AccessLog
 from neurigraph.vault.files import VaultFiles
 from neurigraph.vault.layout import Exclusions, template_folders
 from neurigraph.vault.note import read_note
 from neurigraph.vault.recall import Recall
 from neurigraph.vault.turns import passages
+
+NO_EMBEDDER = "none"
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +41,7 @@ class Store:
     catalog: Catalog
     library: Library
     keyword: KeywordIndex
-    vectors: VectorIndex
+    vectors: Vectors
     feeder: VectorFeeder
     indexer: Indexer
     access: AccessLog
@@ -71,12 +75,7 @@ def open_store(
         said.append("the catalog was damaged; it was set aside and is being built again")
     library = Library()
     keyword = _open_keyword(state / "keyword", said)
-    vectors = VectorIndex(
-        state / "vectors",
-        embedder=settings.index.embedder,
-        ollama_url=settings.index.ollama_url,
-        chroma_url=settings.index.chroma_url,
-    )
+    vectors = _vectors(state / "vectors", settings.index)
 
     def passages_of(record: Record) -> Sequence[PassageText]:
         return read_passages(files, recall, record)
@@ -100,6 +99,17 @@ def open_store(
     )
 
 
+def _vectors(folder: Path, settings: IndexSettings) -> Vectors:
+    if settings.embedder == NO_EMBEDDER:
+        return NoVectors()
+    return VectorIndex(
+        folder,
+        embedder=settings.embedder,
+        ollama_url=settings.ollama_url,
+        chroma_url=settings.chroma_url,
+    )
+
+
 def _open_keyword(folder: Path, said: list[str]) -> KeywordIndex:
     try:
         return KeywordIndex(folder)
@@ -116,7 +126,13 @@ def read_passages(files: VaultFiles, recall: Recall, record: Record) -> list[Pas
     Raises OSError when the note cannot be read.
     """
     body = read_note(files.read(record.path)).body
-    found = [PassageText(p.start, p.end, body[p.start : p.end], "note") for p in passages(body)]
+    if record.transcript is not None and record.transcript.digest:
+        body = searched_body(body, record.summary_source)
+    found = [
+        PassageText(p.start, p.end, text, "note")
+        for p in passages(body)
+        if (text := body[p.start : p.end]).strip()
+    ]
     head = PassageText(0, 0, f"{record.title}\n{' '.join(record.keywords)}", "note")
     if record.transcript is not None and record.transcript.digest:
         try:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from neurigraph.errors import NeurigraphError
 from neurigraph.events import EventBus
 from neurigraph.index.catalog import Catalog
+from neurigraph.index.no_vectors import Vectors
+from neurigraph.index.passage import PassageText
 from neurigraph.index.record import Record
-from neurigraph.index.vector import PassageText, VectorIndex
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ class VectorFeeder:
     """A thread that hands every memory whose text changed to the vector index."""
 
     def __init__(
-        self, vectors: VectorIndex, catalog: Catalog, passages_of: PassagesOf, events: EventBus
+        self, vectors: Vectors, catalog: Catalog, passages_of: PassagesOf, events: EventBus
     ) -> None:
         self._vectors, self._catalog = vectors, catalog
         self._passages_of, self._events = passages_of, events
