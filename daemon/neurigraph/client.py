@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,13 @@ import httpx
 
 from neurigraph import __version__
 from neurigraph.errors import NeurigraphError
-from neurigraph.lock import DaemonCard, read_card
+from neurigraph.lock import DaemonCard, is_locked, read_card
 from neurigraph.resources import make_state_dir, state_dir
 
 START_SECONDS = 30.0
 ASK_SECONDS = 120.0
+_LOCAL: dict[str, Any] = {"trust_env": False, "verify": False}
+"""The daemon is on this machine: no proxy of the environment's, no certificates to load."""
 
 
 class DaemonUnreachable(NeurigraphError):
@@ -47,7 +50,9 @@ def running(vault: Path) -> DaemonCard | None:
     if card is None:
         return None
     try:
-        answer = httpx.get(f"{card.address}/api/status", headers=_headers(card), timeout=5)
+        answer = httpx.get(
+            f"{card.address}/api/status", headers=_headers(card), timeout=5, **_LOCAL
+        )
     except httpx.HTTPError:
         return None
     same = answer.status_code == 200 and os.path.realpath(
@@ -66,11 +71,34 @@ def start(
     Raises `DaemonUnreachable` with the daemon's own last words.
     """
     state = make_state_dir(vault)
-    out = state / "start.log"
+    out = state / f"start-{os.getpid()}.log"
     command = [sys.executable, "-m", "neurigraph", "up", str(vault), "--no-browser"]
     command += arguments or ["--any-port"]
+    process: subprocess.Popen[bytes] | None = None
+    deadline = time.monotonic() + seconds
+    try:
+        while time.monotonic() < deadline:
+            card = running(vault)
+            if card is not None:
+                return card
+            if not is_locked(state):
+                if process is not None and process.poll():
+                    words = out.read_text("utf-8", "replace").strip().splitlines()
+                    raise DaemonUnreachable(words[-1] if words else "the daemon ended at once")
+                if process is None or process.poll() == 0:
+                    process = _spawn(command, out)
+            elif process is not None and process.poll():
+                process = None  # another was quicker; should it end, it is our turn
+            time.sleep(0.05)
+        raise DaemonUnreachable(f"the daemon did not answer within {seconds:.0f} s; see {state}")
+    finally:
+        with suppress(OSError):  # on Windows the daemon holds it open
+            out.replace(state / "start.log")
+
+
+def _spawn(command: Sequence[str], out: Path) -> subprocess.Popen[bytes]:
     with out.open("wb") as log:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -78,21 +106,6 @@ def start(
             cwd=Path.home(),
             **_detached(),
         )
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        card = running(vault)
-        if card is not None:
-            return card
-        if process.poll() is not None:
-            if process.returncode == 0:
-                continue
-            card = running(vault)  # somebody else may have been quicker
-            if card is not None:
-                return card
-            words = out.read_text("utf-8", "replace").strip().splitlines()
-            raise DaemonUnreachable(words[-1] if words else "the daemon ended at once")
-        time.sleep(0.05)
-    raise DaemonUnreachable(f"the daemon did not answer within {seconds:.0f} s; see {out}")
 
 
 def _detached() -> dict[str, Any]:
@@ -144,6 +157,7 @@ class Client:
                 json=body,
                 headers=headers,
                 timeout=timeout,
+                **_LOCAL,
             )
         except httpx.HTTPError as error:
             raise DaemonUnreachable(f"the daemon does not answer ({error})") from error

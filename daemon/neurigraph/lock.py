@@ -78,6 +78,16 @@ def _write_private(path: Path, text: str) -> None:
     temporary.replace(path)
 
 
+def is_locked(state: Path) -> bool:
+    """Whether some process serves this vault just now, or is about to."""
+    lock = FileLock(state / "lock")
+    try:
+        with lock.acquire(timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
 class VaultLock:
     """The lock on a vault, freed by the system when its holder dies."""
 
@@ -86,9 +96,10 @@ class VaultLock:
         self._state, self._vault = state, vault
 
     def take(self) -> None:
-        """Take the lock. Raises `VaultInUse` at once when another process holds it."""
+        """Take the lock. Raises `VaultInUse` when another process holds it."""
         try:
-            self._lock.acquire(timeout=0)
+            # others may be trying the lock for a moment, to see whether a daemon runs
+            self._lock.acquire(timeout=0.3, poll_interval=0.02)
         except Timeout as error:
             card = read_card(self._state)
             address = card.address if card else "an address that it has not told yet"

@@ -1,0 +1,106 @@
+"""What all commands share: the vault that is meant, errors as one line, ways to print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from neurigraph.client import Client
+from neurigraph.errors import NeurigraphError
+from neurigraph.resources import default_vault
+
+
+class Failure(click.ClickException):
+    """One line on standard error that says what to do."""
+
+    def __init__(self, message: str, exit_code: int = 1) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]  # click declares it for the class
+
+    def show(self, file: Any = None) -> None:
+        """Print the line."""
+        click.echo(f"neurigraph: {self.format_message()}", err=True)
+
+    def __str__(self) -> str:
+        return self.format_message()
+
+
+SETUP_CODES = {"vault_unavailable", "vault_in_use", "port_taken", "daemon_unreachable"}
+"""Errors about the set-up rather than about what was asked: exit code 2."""
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn our errors into one line and an exit code."""
+    try:
+        yield
+    except NeurigraphError as error:
+        raise Failure(str(error), 2 if error.code in SETUP_CODES else 1) from error
+
+
+class Commands(click.Group):
+    """Commands in the order in which a newcomer meets them; our errors as one line each."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """As they were defined."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with plain_errors():
+            return super().invoke(ctx)
+
+
+vault_argument = click.argument("vault", required=False, type=click.Path(path_type=Path))
+vault_option = click.option(
+    "--vault", type=click.Path(path_type=Path), help="The vault, if not the usual one."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def chosen(vault: Path | None) -> Path:
+    """The vault that is meant, as an absolute path."""
+    return Path.cwd() / (vault or default_vault()).expanduser()
+
+
+def console() -> Console:
+    """Where people read; plain when it is not a terminal."""
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def print_json(value: object) -> None:
+    """A value for programs."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def client_of(vault: Path | None) -> Client:
+    """A client of the vault's daemon, which is started if need be."""
+    path = chosen(vault)
+    ensure_vault(path)
+    client = Client.of(path)
+    client.ready()
+    return client
+
+
+def ensure_vault(path: Path) -> bool:
+    """See to it that there is a vault; the usual one is made from the template.
+
+    Answers whether it was made. Raises `Failure` with exit code 2 where there is none.
+    """
+    if path.is_dir():
+        return False
+    if path.exists():
+        raise Failure(f"{path} is not a folder; name the folder of your vault", 2)
+    if path != chosen(None):
+        raise Failure(f"there is no folder {path}; make it with: neurigraph init {path}", 2)
+    from neurigraph.template import make_vault
+
+    make_vault(path)
+    return True
