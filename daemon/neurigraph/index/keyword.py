@@ -213,7 +213,7 @@ class KeywordIndex:
     def merge(self) -> bool:
         """Do one bounded step of tidying, for idle times. Answers whether there is more to do.
 
-        Reads at most some 48 MB; documents can be added, deleted and found meanwhile.
+        Reads at most 32 MB; documents can be added, deleted and found meanwhile.
         """
         with self._merging:
             chosen = choose([r.array_segment for r in self._searcher.leaves])

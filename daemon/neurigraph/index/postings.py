@@ -167,7 +167,8 @@ class Collector:
         doc, field = np.divmod(cells, fields)
         lengths = np.bincount(field * documents + doc, minlength=fields * documents)
         full = (field.astype(np.int64) * len(order) + rank[ids]) * documents + doc
-        keys, ends, docs, counts = _count(full, documents)
+        full, counts = _count(np.sort(full))
+        keys, ends, docs = _lists(full, documents)
         return Block(
             self._ids,
             self._versions,
@@ -189,12 +190,12 @@ class Collector:
 def merge(blocks: Sequence[Block], alive: Sequence[NDArray[np.bool_]]) -> Block:
     """One block of the documents that are alive, in order."""
     kept = [_alive_postings(b, a) for b, a in zip(blocks, alive, strict=True)]
-    union: set[bytes] = set()
+    held: list[list[bytes]] = []
     for block, (_, rank, _, _) in zip(blocks, kept, strict=True):
         met = np.zeros(len(block.terms), bool)
         met[rank] = True
-        union.update(compress(block.terms, met.tolist()))
-    terms = sorted(union)
+        held.append(list(compress(block.terms, met.tolist())))
+    terms = _union(held)
     place = {term: i for i, term in enumerate(terms)}
     documents = sum(int(a.sum()) for a in alive)
     fulls: list[Array] = []
@@ -224,7 +225,7 @@ def merge(blocks: Sequence[Block], alive: Sequence[NDArray[np.bool_]]) -> Block:
         open_sizes.append(open_size[source])
     full = _join(fulls, np.int64)
     order = np.argsort(full, kind="stable")  # a few sorted runs: quicker than from scratch
-    keys, ends, docs, _ = _count(full[order], documents)
+    keys, ends, docs = _lists(full[order], documents)
     return Block(
         [b.ids[i] for b, a in zip(blocks, alive, strict=True) for i in np.flatnonzero(a).tolist()],
         [
@@ -247,6 +248,18 @@ def merge(blocks: Sequence[Block], alive: Sequence[NDArray[np.bool_]]) -> Block:
     )
 
 
+def _union(lists: list[list[bytes]]) -> list[bytes]:
+    """All terms of sorted lists, sorted, each once.
+
+    Two lists at a time: one sort of all would hold the interpreter, and so every search, for a
+    tenth of a second.
+    """
+    while len(lists) > 1:
+        pairs = [lists[i] + lists[i + 1] for i in range(0, len(lists) - 1, 2)]
+        lists = [list(dict.fromkeys(sorted(pair))) for pair in pairs] + lists[len(pairs) * 2 :]
+    return lists[0] if lists else []
+
+
 def _alive_postings(block: Block, alive: NDArray[np.bool_]) -> tuple[Array, Array, Array, Array]:
     key = np.repeat(block.keys, np.diff(block.ends, prepend=0))
     keep = alive[block.docs]
@@ -254,22 +267,25 @@ def _alive_postings(block: Block, alive: NDArray[np.bool_]) -> tuple[Array, Arra
     return field, rank, block.docs[keep], block.counts[keep]
 
 
-def _count(full: NDArray[np.int64], documents: int) -> tuple[Array, Array, Array, Array]:
-    """Postings of occurrences: key * D + document each, in any order."""
-    full = np.sort(full)
+def _count(full: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+    """Each different number of an ascending array, and how often it is there."""
     new = np.ones(len(full), bool)
-    new[1:] = full[1:] != full[:-1]
+    np.not_equal(full[1:], full[:-1], out=new[1:])
     first = np.flatnonzero(new)
     counts = np.diff(first, append=len(full))
-    key, docs = np.divmod(full[first], max(documents, 1))
-    begins = np.flatnonzero(np.diff(key, prepend=-1))
+    return full[first], np.minimum(counts, _MOST).astype(np.uint16)
+
+
+def _lists(
+    full: NDArray[np.int64], documents: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Keys, ends and documents of postings: key * D + document each, ascending."""
+    key, docs = np.divmod(full, max(documents, 1))
+    new = np.ones(len(key), bool)
+    np.not_equal(key[1:], key[:-1], out=new[1:])
+    begins = np.flatnonzero(new)
     ends = np.append(begins[1:], len(key)) if len(key) else begins
-    return (
-        key[begins],
-        ends.astype(np.int64),
-        docs.astype(np.int32),
-        np.minimum(counts, _MOST).astype(np.uint16),
-    )
+    return key[begins], ends.astype(np.int64), docs.astype(np.int32)
 
 
 def _join(arrays: Sequence[Array], dtype: type) -> Array:

@@ -32,7 +32,7 @@ SMALL = 1 << 20
 FANOUT = 8
 """Segments of one size that are worth merging, and the step between sizes."""
 
-MERGE_BYTES = 48 << 20
+MERGE_BYTES = 32 << 20
 """What one merge reads at most, unless it is asked for everything."""
 
 LARGEST = 512 << 20
