@@ -85,7 +85,7 @@ def sources_hash(viewer: Path) -> str:
                 data = file.read_bytes()
             except FileNotFoundError:
                 raise ViewerBuildFailed(
-                    f"The viewer's sources are incomplete: no {file}."
+                    f"The viewer's sources are incomplete: there is no {file}."
                 ) from None
             digest.update(file.relative_to(viewer).as_posix().encode() + b"\0")
             digest.update(hashlib.sha256(data).digest())
