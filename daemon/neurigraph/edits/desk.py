@@ -41,8 +41,11 @@ class Stale(Conflict):
 
 def version_of(record: Record) -> str:
     """The version of a note and its transcript that a change must name (an ETag)."""
-    transcript = record.transcript.digest if record.transcript else ""
-    return hashlib.sha256(f"{record.digest} {transcript}".encode()).hexdigest()[:16]
+    # that a memory became colder or warmer is no change that somebody could overwrite
+    parts = [record.lasting or record.digest]
+    if (stamp := record.transcript) is not None:
+        parts += [stamp.digest, *(name for name, _, _ in stamp.artifacts)]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def check_version(record: Record, version: str | None) -> None:

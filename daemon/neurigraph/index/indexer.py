@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from neurigraph.events import EventBus
 from neurigraph.index.catalog import Catalog
 from neurigraph.index.keyword import Document, KeywordIndex
 from neurigraph.index.library import Library
-from neurigraph.index.reading import Read, claimed_id, document, read_record
+from neurigraph.index.reading import Read, claimed_id, document, read_record, retold
 from neurigraph.index.record import Record, Stamp, TranscriptStamp, opening_of
 from neurigraph.index.vector_feeder import VectorFeeder
 from neurigraph.model import Problem
@@ -34,7 +35,7 @@ from neurigraph.vault.layout import (
     stranger_id,
 )
 from neurigraph.vault.note import read_note
-from neurigraph.vault.recall import Recall
+from neurigraph.vault.recall import Recall, RecallStat
 
 log = logging.getLogger(__name__)
 
@@ -207,7 +208,22 @@ class Indexer:
                 self.note_problem(path, "is a link; only real files inside the vault are read")
                 return
             self._library.add_folders(_parents(path))
-            seen[path] = Seen(path, status.st_size, status.st_mtime_ns, status.st_ino)
+            found_here = Seen(path, status.st_size, status.st_mtime_ns, status.st_ino)
+            if not self._is_our_own(found_here):
+                seen[path] = found_here
+
+    def _is_our_own(self, seen: Seen) -> bool:
+        """Whether this file stands as we wrote it, and what we wrote is taken up already.
+
+        A cooling cycle makes many events, and none of its notes is to be read again for them.
+        """
+        record = self._library.at(seen.path)
+        return (
+            record is not None
+            and seen.path not in self._dirty
+            and self._unchanged(record, seen, recent_ns=sys.maxsize)
+            and self._files.is_own_write(record.path, record.digest)
+        )
 
     def _with_transcripts_as_notes(self, paths: Iterable[str]) -> list[str]:
         """A change in `_recall/<id>` is a change of the note with that id."""
@@ -276,11 +292,7 @@ class Indexer:
             now = self._recall.stat(record.id)
         except OSError:
             return False
-        return known is not None and (known.form, known.size, known.mtime_ns) == (
-            now.form,
-            now.size,
-            now.mtime_ns,
-        )
+        return known is not None and _restored(known, now) == known
 
     # -- applying
 
@@ -508,6 +520,50 @@ class Indexer:
         if nodes:
             self._events.publish("node", ids=nodes[:500])
 
+    # -- when we cool and warm
+
+    def restamp(self, written: Mapping[str, bytes | None]) -> None:
+        """Take up that we stored memories in another form, or told their notes of it.
+
+        By id, the bytes that a note now holds, or None where it was not written. Texts are the
+        same, so nothing is indexed again; where anything else has changed, the note is read anew.
+        """
+        fresh: list[Record] = []
+        others: list[str] = []
+        with self._lock:
+            for memory_id, raw in written.items():
+                record = self._library.find(memory_id)
+                if record is None or record.kind != "memory":
+                    continue
+                new = self._retold(record, raw)
+                if new is None:
+                    others.append(record.path)
+                else:
+                    fresh.append(new)
+            self._catalog.restamp(fresh)
+            self._library.put(fresh)
+            self._dirty.update(others)
+        if others:
+            self.look(others)
+
+    def _retold(self, record: Record, raw: bytes | None) -> Record | None:
+        try:
+            stored = self._recall.stat(record.id)
+            status = Path(self._files.root, record.path).stat()
+            stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
+        except OSError:
+            return None
+        known = record.transcript
+        if known is None or "missing" in (stored.form, known.form) or stored.form == "both":
+            return None
+        # somebody may have written after us
+        if stamp != record.stamp if raw is None else stamp.size != len(raw):
+            return None
+        transcript = _restored(known, stored)
+        if raw is None:
+            return replace(record, transcript=transcript)
+        return retold(record, raw, stamp, transcript)
+
     # -- starting over
 
     def forget_everything(self) -> None:
@@ -520,6 +576,17 @@ class Indexer:
             self._held.clear()
             self._problems.clear()
             self._feeder.forget_everything()
+
+
+def _restored(known: TranscriptStamp, stored: RecallStat) -> TranscriptStamp:
+    """The stamp of the same text in the form in which it is stored now."""
+    return replace(
+        known,
+        form=stored.form,
+        size=stored.size,
+        mtime_ns=stored.mtime_ns,
+        artifacts=tuple((a.name, a.size, a.compressed) for a in stored.artifacts),
+    )
 
 
 def _parents(path: str) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from neurigraph.clock import from_note_date
@@ -44,6 +44,13 @@ _OWN_SECTIONS = {
     "decisions": "decisions",
     "open questions": "open_questions",
 }
+_REPORTED = re.compile(
+    rb"^(?:(?:temperature|last_accessed|access_count|transcript):"
+    rb"|[ \t]*-[ \t]+[\"']?(?:\[\[)?_recall/m-[0-9]{8}-[0-9a-f]{8}/artifacts/)"
+    rb"[^\r\n]*(?:\r\n|\n|\r)",
+    re.MULTILINE,
+)
+"""The lines of a note that cooling and warming write."""
 _CONFLICT_MARKERS = re.compile(r"^(?:<{7} |>{7} )", re.MULTILINE)
 
 
@@ -117,6 +124,9 @@ def read_record(
         noted_temperature=text(data.get("temperature")) if owned else "",
         noted_access=from_note_date(text(data.get("last_accessed"))) if owned else None,
         noted_count=_number(data.get("access_count")) if owned else 0,
+        noted_form=_noted_form(data) if owned else "",
+        lasting=lasting_digest(raw) if owned else "",
+        body_version=_hash(note.body, content),
         pinned=flag(data.get("pinned")),
         private=flag(data.get("private")),
         token_count=_number(data.get("token_count")) if owned else len(raw) // 4,
@@ -145,11 +155,31 @@ def document(read: Read, transcript: str) -> Document:
         title=record.title,
         keywords="\n".join((*record.keywords, *record.tags, *record.aliases)),
         topic=f"{topic.broad} {topic.focused or ''}",
-        body=read.body,
+        body=searched_body(read.body, record.summary_source) if transcript else read.body,
         transcript=transcript,
         created=record.created.astimezone().date().isoformat() if record.created else "",
         speakers=record.source_model,
     )
+
+
+def searched_body(body: str, source: str) -> str:
+    """The body for indexes, without a summary that was cut from the transcript.
+
+    Its sentences are the transcript's: counted twice they raise what is short and general, and
+    finding a memory by them finds nothing new. `source` is the note's `summary_source`. Blanks
+    stand in for it, so that every other character keeps its place.
+    """
+    by, _, mark = source.rpartition(" ")
+    if by != "extractive":
+        return body
+    for section in sections(body):
+        if section.level == 2 and section.heading.strip().casefold() == "summary":
+            summary = section.text.strip().encode("utf-8", "surrogatepass")
+            if hashlib.sha256(summary).hexdigest()[:8] == mark:
+                blanks = " " * (section.end - section.start)
+                return body[: section.start] + blanks + body[section.end :]
+            break
+    return body
 
 
 def _sections(note: Note, owned: bool) -> Sections:
@@ -185,6 +215,42 @@ def _created(path: str, data: Mapping[str, Value], stamp: Stamp) -> datetime:
     match = _DATE_IN_NAME.search(path.rpartition("/")[2])
     moment = from_note_date(match.group()) if match else None
     return moment or datetime.fromtimestamp(stamp.mtime_ns / 1e9, UTC)
+
+
+def lasting_digest(raw: bytes) -> str:
+    """A hash of a note without the lines in which cooling reports."""
+    end = raw.find(b"\n---", 3)
+    head = raw[: end + 1] if end > 0 else b""
+    return hashlib.sha256(_REPORTED.sub(b"", head) + raw[len(head) :]).hexdigest()
+
+
+def retold(
+    record: Record, raw: bytes, stamp: Stamp, transcript: TranscriptStamp | None
+) -> Record | None:
+    """The record of a note in which nothing changed but what cooling reports, and how its
+    transcript is stored; None when more did change, and the note is to be read anew."""
+    digest = hashlib.sha256(raw).hexdigest()
+    if digest == record.digest:
+        return replace(record, stamp=stamp, transcript=transcript)
+    if lasting_digest(raw) != record.lasting:
+        return None
+    data = read_note(raw).data
+    return replace(
+        record,
+        stamp=stamp,
+        digest=digest,
+        transcript=transcript,
+        noted_temperature=text(data.get("temperature")),
+        noted_access=from_note_date(text(data.get("last_accessed"))),
+        noted_count=_number(data.get("access_count")),
+        noted_form=_noted_form(data),
+    )
+
+
+def _noted_form(data: Mapping[str, Value]) -> str:
+    """How a note names its transcript: "link", "path", or empty where it names none."""
+    named = text(data.get("transcript"))
+    return "link" if parse_link(named) else "path" if named else ""
 
 
 def _number(value: Value) -> int:

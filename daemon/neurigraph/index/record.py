@@ -65,8 +65,10 @@ class Record:
     """One note file: its stamp, its frontmatter as values, and versions for the indexes.
 
     `version` covers everything that full text is built from, `text_version` only what vectors
-    are built from, so that a new temperature never embeds anything again. A note whose id is
-    already taken by another carries `twin_of` and is the person's until mended.
+    are built from, so that a new temperature never embeds anything again. `lasting` is a hash of
+    the note without the lines in which cooling reports, `body_version` one of its body alone and
+    of the transcript. A note whose id is already taken by another carries `twin_of` and is the
+    person's until mended.
     """
 
     path: str
@@ -91,6 +93,9 @@ class Record:
     noted_temperature: str = ""
     noted_access: datetime | None = None
     noted_count: int = 0
+    noted_form: str = ""
+    lasting: str = ""
+    body_version: str = ""
     pinned: bool = False
     private: bool = False
     token_count: int = 0

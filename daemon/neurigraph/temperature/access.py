@@ -7,24 +7,35 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 _TABLE = """
 create table if not exists access (
-  id text primary key, opened real, count integer not null default 0, warmed real
+  id text primary key, opened real, count integer not null default 0, warmed real,
+  told real, shown real
 ) without rowid
 """
+_COLUMNS = "id, opened, count, warmed, told, shown"
+_LATER = ("told", "shown")
+"""Columns that logs of the first days lack."""
+
+_AHEAD = timedelta(days=1)
+"""An opening further ahead than this was noted under a wrong clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What is known of a memory's use: last opening, last warming by a neighbour, openings."""
+    """What is known of a memory's use: last opening, how many there were, last warming by a
+    neighbour; when its note was last told of them, and when Obsidian last had it open."""
 
     opened: datetime | None = None
     count: int = 0
     warmed: datetime | None = None
+    told: datetime | None = None
+    shown: datetime | None = None
 
 
 class AccessLog:
@@ -43,8 +54,15 @@ class AccessLog:
         self._db.execute("pragma journal_mode=wal")
         self._db.execute("pragma synchronous=normal")
         self._db.execute(_TABLE)
-        rows = self._db.execute("select id, opened, count, warmed from access").fetchall()
-        self._known = {i: Access(_moment(o), c, _moment(w)) for i, o, c, w in rows}
+        there = {row[1] for row in self._db.execute("pragma table_info(access)")}
+        for column in _LATER:
+            if column not in there:
+                self._db.execute(f"alter table access add column {column} real")
+        rows = self._db.execute(f"select {_COLUMNS} from access").fetchall()
+        self._known = {
+            i: Access(_moment(o), c, _moment(w), _moment(t), _moment(s))
+            for i, o, c, w, t, s in rows
+        }
 
     def close(self) -> None:
         """Let go of the file."""
@@ -59,13 +77,28 @@ class AccessLog:
         """Count one opening."""
         with self._lock:
             old = self._known.get(memory_id, Access())
-            newest = max(now, old.opened) if old.opened else now
+            newest = old.opened
+            if newest is None or newest < now or newest - now > _AHEAD:
+                newest = now
             return self._set(memory_id, replace(old, opened=newest, count=old.count + 1))
 
     def warmed(self, memory_id: str, now: datetime) -> Access:
         """Note that a neighbour's opening warmed this one."""
         with self._lock:
             return self._set(memory_id, replace(self._known.get(memory_id, Access()), warmed=now))
+
+    def shown(self, memory_id: str, now: datetime) -> Access:
+        """Note that Obsidian has this one open."""
+        with self._lock:
+            return self._set(memory_id, replace(self._known.get(memory_id, Access()), shown=now))
+
+    def told(self, memory_ids: Iterable[str], now: datetime) -> None:
+        """Note that these memories' notes were told of their use."""
+        with self._lock:
+            self._db.execute("begin")
+            for memory_id in memory_ids:
+                self._set(memory_id, replace(self._known.get(memory_id, Access()), told=now))
+            self._db.execute("commit")
 
     def moved(self, old: str, new: str) -> None:
         """An id changed (a person's note was moved): its history goes along."""
@@ -84,8 +117,15 @@ class AccessLog:
     def _set(self, memory_id: str, access: Access) -> Access:
         self._known[memory_id] = access
         self._db.execute(
-            "insert or replace into access values (?, ?, ?, ?)",
-            (memory_id, _seconds(access.opened), access.count, _seconds(access.warmed)),
+            f"insert or replace into access ({_COLUMNS}) values (?, ?, ?, ?, ?, ?)",
+            (
+                memory_id,
+                _seconds(access.opened),
+                access.count,
+                _seconds(access.warmed),
+                _seconds(access.told),
+                _seconds(access.shown),
+            ),
         )
         return access
 
