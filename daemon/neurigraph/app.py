@@ -28,8 +28,9 @@ from neurigraph.guard import Guard, is_loopback
 from neurigraph.memory import Memory
 from neurigraph.model import Event
 from neurigraph.resources import viewer_dir
-from neurigraph.rest_api import error_response, on_fault, on_http_error, on_neurigraph_error, routes
+from neurigraph.rest_api import routes
 from neurigraph.rest_jobs import job_routes
+from neurigraph.rest_requests import error_response, on_fault, on_http_error, on_neurigraph_error
 from neurigraph.scheduler import Scheduler
 from neurigraph.settings import Settings
 from neurigraph.watcher import Watcher

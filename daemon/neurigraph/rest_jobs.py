@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from neurigraph.errors import Conflict, NeurigraphError
 from neurigraph.memory import Memory
-from neurigraph.rest_api import memory_of
+from neurigraph.rest_requests import memory_of
 
 
 class JobRunning(Conflict):
