@@ -22,6 +22,7 @@ from neurigraph.errors import NeurigraphError
 from neurigraph.index.keyword import Match, Matches, Part, words
 from neurigraph.index.keyword import Query as Terms
 from neurigraph.index.passage import VectorMatch
+from neurigraph.index.postings import FIELDS
 from neurigraph.model import SearchResult
 from neurigraph.search.answer import Answerer
 from neurigraph.search.dates import closeness
@@ -56,6 +57,10 @@ NEAR_TIE = 0.01
 
 EXACT = 10.0
 """What lifts exact hits above all others."""
+
+_TEXT = (Part(tuple((name, 0.5 if name in ("title", "keywords") else 1.0) for name in FIELDS)),)
+"""All fields read as one text. Titles and keywords, often made from the text by a machine, say
+little that it does not; where they are all that is asked for, the exact stage has them."""
 
 _NAMES = (Part((("title", 1.0), ("keywords", 1.0))),)
 
@@ -123,12 +128,12 @@ class Search:
         if asked.must or asked.banned:
             required = tuple(dict.fromkeys(t for phrase in asked.must for t in phrase))
             strict = replace(asked.terms, require=required)
-            found = self._keywords.search(strict, PHRASE_CANDIDATES, asked.scope)
+            found = self._keywords.search(strict, PHRASE_CANDIDATES, asked.scope, _TEXT)
             kept = self._with_phrases(asked, found.best)
             if kept or not asked.must:
                 return Matches(found.total - len(found.best) + len(kept), kept)
             asked.give_up_phrases()
-        return self._keywords.search(asked.terms, enough, asked.scope)
+        return self._keywords.search(asked.terms, enough, asked.scope, _TEXT)
 
     def _with_phrases(self, asked: _Asked, found: Sequence[Match]) -> tuple[Match, ...]:
         there = phrases_in(self._keywords, [m.id for m in found], [*asked.must, *asked.banned])

@@ -86,21 +86,18 @@ def read_texts(
     keywords: Keywords, matches: Sequence[Match], wanted: Wanted, phrases: Sequence[Phrase]
 ) -> Reading:
     """Find the windows of these memories. A phrase counts like one more, rare word."""
-    content = wanted.content
-    # terms of phrases come along, function words included, to see the phrases
-    terms = list(dict.fromkeys((*(t.term for t in content), *(t for p in phrases for t in p))))
+    terms = list(dict.fromkeys((*(t.term for t in wanted.terms), *(t for p in phrases for t in p))))
     number = {term: i for i, term in enumerate(terms)}
     weights = np.zeros(len(terms) + len(phrases))
-    weights[: len(content)] = [t.weight * t.idf for t in content]
+    weights[: len(wanted.terms)] = [t.weight * t.idf for t in wanted.terms]
     for i, phrase in enumerate(phrases, len(terms)):
         weights[i] = weights[[number[t] for t in phrase]].sum()
-    bits = {t.term: i for i, t in enumerate(wanted.terms)}
-    named = {m.id: m.in_title | m.in_keywords for m in matches}
+    ids = [m.id for m in matches]
     places: list[Place] = []
     marked: list[Marked] = []
     texts: list[Occurrences] = []
     for source in SOURCES:
-        for memory_id, found in keywords.marks(list(named), terms, source).items():
+        for memory_id, found in keywords.marks(ids, terms, source).items():
             positions, which = found.positions, found.terms
             for i, phrase in enumerate(phrases, len(terms)):
                 starts = phrase_starts(positions, which, [number[t] for t in phrase])
@@ -109,12 +106,7 @@ def read_texts(
             places.append(Place(memory_id, source))
             marked.append(found)
             texts.append(Occurrences(positions, which))
-    # a passage is about what its memory's title says, whether it says so again or not
-    always = np.zeros((len(texts), len(weights)))
-    for i, place in enumerate(places):
-        mask = named[place.id]
-        always[i, : len(content)] = [mask >> bits[t.term] & 1 for t in content]
-    windows = find_windows(texts, weights, always)
+    windows = find_windows(texts, weights)
     return Reading(tuple(places), tuple(marked), windows, tuple(terms))
 
 

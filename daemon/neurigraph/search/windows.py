@@ -62,13 +62,10 @@ class Windows:
         return list(zip(self.bins[order].tolist(), self.scores[order].tolist(), strict=True))
 
 
-def find_windows(
-    texts: Sequence[Occurrences], weights: Floats, always: NDArray[np.float64] | None = None
-) -> Windows:
-    """Score the windows of texts.
+def find_windows(texts: Sequence[Occurrences], weights: Floats) -> Windows:
+    """Score the windows of texts; `weights` has one value a term: its IDF times what it matters.
 
-    `weights` has one value a term (its IDF times what it matters). `always`, of shape (texts,
-    terms), counts what belongs to every window of a text: the words of its title.
+    (That a window also has the words of its memory's title was tried, and made things worse.)
     """
     sizes = [len(text.positions) for text in texts]
     owner = np.repeat(np.arange(len(texts)), sizes)
@@ -92,8 +89,6 @@ def find_windows(
     opening = positions < OPENING
     common = np.zeros((len(texts), count))
     np.add.at(common, (owner[opening], terms[opening]), 1.0)
-    if always is not None:
-        common += always
     # the opening counts fully in its own window already
     counts += np.where((keys % stride == 0)[:, None], 0.0, common[where])
     scores = (counts * (SATURATION + 1) / (counts + SATURATION)) @ weights

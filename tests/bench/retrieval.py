@@ -1,0 +1,313 @@
+"""Whether the right memory comes first: asks the questions of a LoCoMo-format file.
+
+    python tests/bench/retrieval.py FILE.json [--ablate] [--questions N] [--created]
+
+One vault is made of all sessions through `Memory.save`, one memory a session, its topic the
+conversation it belongs to; nothing but the text is handed in (with `--created` the date too).
+Every question of categories 1 to 4 is then asked through `Memory.search`, the code that REST
+uses: over the whole vault, and within its own conversation. A hit is any session that holds
+evidence. Figures are plain means over questions.
+
+The weights of the fusion are held out too: for each conversation they are chosen on the others,
+and the line `held out` has every question answered with the weights of its own fold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from retrieval_data import Question, Session, read_locomo
+from retrieval_score import Score, mean, score
+from rich.console import Console
+from rich.table import Table
+
+from neurigraph.clock import system_clock
+from neurigraph.memory import Memory
+from neurigraph.model import Conversation
+from neurigraph.search import cascade
+from neurigraph.search.cascade import Search
+from neurigraph.search.fusion import fuse
+from neurigraph.settings import SearchSettings, Settings
+
+TOP = 50
+STEPS = (0.2, 0.3, 0.4, 0.5)
+"""Weights that a fold may choose from, for each of the three shares."""
+
+console = Console(width=130, highlight=False)
+Order = list[str]
+
+
+def main() -> int:
+    """Read the words, build the vault, ask, print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", type=Path, help="a LoCoMo-format JSON file")
+    parser.add_argument(
+        "--ablate", action="store_true", help="each part of the ranking off in turn"
+    )
+    parser.add_argument("--questions", type=int, default=0, help="ask only every so many-th part")
+    parser.add_argument("--created", action="store_true", help="save each session with its date")
+    chosen = parser.parse_args()
+    sessions, questions = read_locomo(chosen.file)
+    if chosen.questions:
+        questions = questions[:: max(1, len(questions) // chosen.questions)]
+    with tempfile.TemporaryDirectory() as folder:
+        memory = _open(Path(folder))
+        try:
+            ids = _save(memory, sessions, chosen.created)
+            _report(memory, questions, ids, chosen.ablate)
+        finally:
+            memory.close()
+    return 0
+
+
+def _open(folder: Path) -> Memory:
+    vault, state = folder / "vault", folder / "state"
+    vault.mkdir()
+    state.mkdir()
+    memory = Memory(vault, state, Settings(), system_clock)
+    memory.open()
+    memory.catch_up()
+    return memory
+
+
+def _save(memory: Memory, sessions: Sequence[Session], dated: bool) -> dict[str, str]:
+    """Save all sessions and wait for their vectors: session name by memory id."""
+    began = time.perf_counter()
+    ids: dict[str, str] = {}
+    for session in sessions:
+        saved = memory.save(
+            Conversation(
+                session.text,
+                created=session.date if dated else None,
+                broad_topic="LoCoMo",
+                focused_topic=session.conversation,
+            )
+        )
+        for memory_id in saved.ids:
+            ids[memory_id] = session.name
+    while memory.behind() != (0, 0):
+        time.sleep(0.05)
+    console.print(f"{len(sessions)} sessions saved in {time.perf_counter() - began:.1f} s")
+    return ids
+
+
+def _report(
+    memory: Memory, questions: Sequence[Question], ids: Mapping[str, str], ablate: bool
+) -> None:
+    console.print(f"{len(questions)} questions\n")
+    pooled, times = _ask(memory, questions, ids, "")
+    own, _ = _ask(memory, questions, ids, "own")
+    table = _table("all questions")
+    _row(table, "pooled", questions, pooled)
+    for category in sorted({q.category for q in questions}):
+        _row(
+            table,
+            f"  category {category}",
+            questions,
+            pooled,
+            lambda q, c=category: q.category == c,
+        )
+    _row(table, "own conversation", questions, own)
+    console.print(table)
+    times.sort()
+    p50, p95 = statistics.median(times), times[int(len(times) * 0.95)]
+    console.print(f"a question: p50 {p50:.1f} ms, p95 {p95:.1f} ms, snippets included\n")
+    _folds(memory, questions, ids)
+    if ablate:
+        _ablate(memory, questions, ids)
+
+
+def _ask(
+    memory: Memory, questions: Sequence[Question], ids: Mapping[str, str], scope: str
+) -> tuple[list[Order], list[float]]:
+    orders, times = [], []
+    for question in questions:
+        within = f"LoCoMo/{question.conversation}" if scope else ""
+        result = memory.search(question.text, scope=within, limit=TOP)
+        times.append(result.took_ms)
+        orders.append(list(dict.fromkeys(ids[hit.id] for hit in result.hits)))
+    return orders, times
+
+
+# -- weights that are held out
+
+
+def _folds(memory: Memory, questions: Sequence[Question], ids: Mapping[str, str]) -> None:
+    """Choose the weights on three conversations, answer the fourth with them, four times."""
+    seen = _evidence(memory, questions)
+    grid = [
+        SearchSettings(keyword_weight=k, window_weight=w, vector_weight=v)
+        for k, w, v in itertools.product(STEPS, repeat=3)
+        if abs(k + w + v - 1) < 1e-9
+    ]
+    scores = {
+        setting: [
+            score([ids[s.id] for s in fuse(found, evidence, setting)][:TOP], question.evidence)
+            for (found, evidence), question in zip(seen, questions, strict=True)
+        ]
+        for setting in grid
+    }
+    table = _table("weights chosen on the other conversations")
+    held_out: dict[int, Score] = {}
+    for conversation in dict.fromkeys(q.conversation for q in questions):
+        others = [i for i, q in enumerate(questions) if q.conversation != conversation]
+        mine = [i for i, q in enumerate(questions) if q.conversation == conversation]
+
+        def worth(setting: SearchSettings, chosen: Sequence[int] = others) -> float:
+            found = mean([scores[setting][i] for i in chosen])
+            return found.hit5 + found.ndcg10
+
+        best = max(grid, key=worth) if others else SearchSettings()
+        held_out |= {i: scores[best][i] for i in mine}
+        name = f"{conversation}: {best.keyword_weight}, {best.window_weight}, {best.vector_weight}"
+        _line(table, name, [scores[best][i] for i in mine])
+    _line(table, "held out", [held_out[i] for i in range(len(questions))])
+    console.print(table)
+
+
+def _evidence(
+    memory: Memory, questions: Sequence[Question]
+) -> list[tuple[list[str], cascade.Evidence]]:
+    """What the fusion is given for each question."""
+    seen: list[tuple[list[str], cascade.Evidence]] = []
+
+    def watched(
+        found: Sequence[str], evidence: cascade.Evidence, settings: SearchSettings
+    ) -> list[cascade.Scored]:
+        seen.append((list(found), evidence))
+        return fuse(found, evidence, settings)
+
+    usual, cascade.fuse = cascade.fuse, watched  # type: ignore[assignment]
+    try:
+        for i, question in enumerate(questions):
+            memory.search(question.text, limit=1)
+            if len(seen) != i + 1:
+                raise RuntimeError(f"not fused: {question.text}")
+    finally:
+        cascade.fuse = usual
+    return seen
+
+
+# -- each part off in turn
+
+
+def _ablate(memory: Memory, questions: Sequence[Question], ids: Mapping[str, str]) -> None:
+    table = _table("each part off in turn")
+    usual = memory._search
+    for name, change in _PARTS.items():
+        undo = change(memory)
+        try:
+            _row(table, name, questions, _ask(memory, questions, ids, "")[0])
+        finally:
+            undo()
+            memory._search = usual
+    console.print(table)
+
+
+def _with_settings(**changes: float) -> Callable[[Memory], Callable[[], None]]:
+    def change(memory: Memory) -> Callable[[], None]:
+        settings = SearchSettings(**{**memory.settings.search.model_dump(), **changes})
+        now = memory._search
+        memory._search = Search(now._keywords, now._vectors, now._library, settings, memory.clock)
+        return lambda: None
+
+    return change
+
+
+def _without_function_weight(memory: Memory) -> Callable[[], None]:
+    from neurigraph.search import words
+
+    usual, words.FUNCTION_WORD = words.FUNCTION_WORD, 1.0
+
+    def undo() -> None:
+        words.FUNCTION_WORD = usual
+
+    return undo
+
+
+def _without_opening(memory: Memory) -> Callable[[], None]:
+    from neurigraph.search import windows
+
+    usual, windows.OPENING = windows.OPENING, 0
+
+    def undo() -> None:
+        windows.OPENING = usual
+
+    return undo
+
+
+def _without_neighbours(memory: Memory) -> Callable[[], None]:
+    from neurigraph.search import windows
+
+    usual, windows.NEIGHBOURS = windows.NEIGHBOURS, (1.0,)  # type: ignore[assignment]
+
+    def undo() -> None:
+        windows.NEIGHBOURS = usual
+
+    return undo
+
+
+def _without_mending(memory: Memory) -> Callable[[], None]:
+    from neurigraph.search import words
+
+    usual, words.MOST_MENDED = words.MOST_MENDED, 0
+
+    def undo() -> None:
+        words.MOST_MENDED = usual
+
+    return undo
+
+
+_PARTS: dict[str, Callable[[Memory], Callable[[], None]]] = {
+    "everything": _with_settings(),
+    "no full text over whole memories": _with_settings(keyword_weight=0),
+    "no windows": _with_settings(window_weight=0),
+    "no vectors": _with_settings(vector_weight=0),
+    "no times": _with_settings(time_weight=0),
+    "whole memories alone": _with_settings(window_weight=0, vector_weight=0, time_weight=0),
+    "windows alone": _with_settings(keyword_weight=0, vector_weight=0, time_weight=0),
+    "vectors alone": _with_settings(keyword_weight=0, window_weight=0, time_weight=0),
+    "function words weigh like others": _without_function_weight,
+    "windows without the opening words": _without_opening,
+    "windows with hard borders": _without_neighbours,
+    "words that no memory has, not mended": _without_mending,
+}
+
+
+# -- tables
+
+
+def _table(title: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column("")
+    for name in ("questions", "R@1", "R@5", "R@10", "hit@5", "MRR", "NDCG@10"):
+        table.add_column(name, justify="right")
+    return table
+
+
+def _row(
+    table: Table,
+    name: str,
+    questions: Sequence[Question],
+    orders: Sequence[Order],
+    wanted: Callable[[Question], bool] = lambda question: True,
+) -> None:
+    pairs = [(q, o) for q, o in zip(questions, orders, strict=True) if wanted(q)]
+    _line(table, name, [score(order, question.evidence) for question, order in pairs])
+
+
+def _line(table: Table, name: str, scores: Sequence[Score]) -> None:
+    found = mean(scores)
+    figures = (found.r1, found.r5, found.r10, found.hit5, found.mrr, found.ndcg10)
+    table.add_row(name, str(len(scores)), *(f"{figure:.4f}" for figure in figures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
