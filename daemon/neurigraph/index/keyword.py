@@ -254,6 +254,11 @@ class KeywordIndex:
         ]
         return open_searcher(toc.schema, readers, toc.generation)
 
+    def check(self) -> None:
+        """Read all files whole; raises `IndexDamaged` where one is not as it was written."""
+        for leaf in self._searcher.leaves:
+            leaf.data.file.check()
+
     # -- reading
 
     def contents(self) -> dict[str, str]:

@@ -87,6 +87,10 @@ class SegmentData:
         """Terms of each field in all documents, the deleted ones too, as Whoosh counts them."""
         return dict(zip(FIELDS, map(int, self.lengths.sum(axis=1, dtype=np.int64)), strict=True))
 
+    def term_bytes(self) -> tuple[bytes, NDArray[np.int64]]:
+        """All terms in a row, sorted, and where each ends."""
+        return self._blob, self._term_ends
+
     def term(self, rank: int) -> bytes:
         """The term of a rank."""
         begin = self._term_ends[rank - 1] if rank else 0

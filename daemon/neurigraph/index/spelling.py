@@ -16,13 +16,16 @@ MOST_PARTS = 200
 """Terms of a segment that are looked at because they contain what is sought."""
 
 
+Kind = Literal["misspelling", "prefix", "part"]
+
+
 @dataclass(frozen=True, slots=True)
 class NearTerm:
     """An indexed term. `distance` counts edits (a swap of neighbours is one) for a misspelling and
     characters more for a term that begins with, or contains, what was sought."""
 
     term: str
-    kind: Literal["misspelling", "prefix", "part"]
+    kind: Kind
     distance: int
     frequency: int
 
@@ -34,54 +37,56 @@ class Spelling:
         self._data = data
 
     @cached_property
-    def _terms(self) -> list[str]:
-        return [t.decode("utf-8", "surrogatepass") for t in self._data.terms()]
+    def _frequencies(self) -> NDArray[np.int64]:
+        return self._data.frequencies()
 
     @cached_property
-    def _frequencies(self) -> list[int]:
-        return [int(n) for n in self._data.frequencies().tolist()]
+    def _letters(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """All characters of all terms, and where each term ends."""
+        blob, ends = self._data.term_bytes()
+        text = blob.decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass")
+        inside = np.frombuffer(blob, np.uint8) & 0xC0 == 0x80  # bytes that begin no character
+        before = np.concatenate(([0], np.cumsum(inside)))
+        return np.frombuffer(text, "<u4"), ends - before[ends]
 
     @cached_property
-    def _lines(self) -> str:
-        return "\n".join(("", *self._terms, ""))
-
-    @cached_property
-    def _by_length(self) -> dict[int, tuple[NDArray[np.int64], NDArray[np.uint32]]]:
-        lengths = np.fromiter(map(len, self._terms), np.int64, len(self._terms))
-        found: dict[int, tuple[NDArray[np.int64], NDArray[np.uint32]]] = {}
-        for length in np.unique(lengths).tolist():
-            ranks = np.flatnonzero(lengths == length)
-            letters = np.array([self._terms[i] for i in ranks.tolist()], f"U{length}")
-            found[length] = (ranks, letters.view(np.uint32).reshape(len(ranks), length))
-        return found
+    def _lines(self) -> bytes:
+        """All terms, each in a line of its own, after an empty one."""
+        blob, ends = self._data.term_bytes()
+        lines = np.full(len(blob) + len(ends) + 1, ord("\n"), np.uint8)
+        shift = np.repeat(np.arange(1, len(ends) + 1), np.diff(ends, prepend=0))
+        lines[np.arange(len(blob)) + shift] = np.frombuffer(blob, np.uint8)
+        return lines.tobytes()
 
     def near(self, token: str, most: int) -> Iterable[NearTerm]:
         """Terms at most `most` edits away, and terms that contain the token."""
-        wanted = np.array([token], f"U{len(token)}").view(np.uint32)
+        code = token.encode("utf-32-le", "surrogatepass")
+        wanted = np.frombuffer(code, "<u4")
+        letters, ends = self._letters
+        lengths = np.diff(ends, prepend=0)
         for length in range(max(1, len(token) - most), len(token) + most + 1):
-            ranks, letters = self._by_length.get(length, (None, None))
-            if ranks is None or letters is None:
-                continue
-            distances = edit_distances(wanted, letters, most)
+            ranks = np.flatnonzero(lengths == length)
+            rows = letters[(ends[ranks] - length)[:, None] + np.arange(length)]
+            distances = edit_distances(wanted, rows, most)
             for i in np.flatnonzero((distances <= most) & (distances > 0)).tolist():
-                rank = int(ranks[i])
-                yield NearTerm(
-                    self._terms[rank], "misspelling", int(distances[i]), self._frequencies[rank]
-                )
+                yield self._found(int(ranks[i]), "misspelling", int(distances[i]))
         yield from self._containing(token)
 
+    def _found(self, rank: int, kind: Kind, distance: int) -> NearTerm:
+        term = self._data.term(rank).decode("utf-8", "surrogatepass")
+        return NearTerm(term, kind, distance, int(self._frequencies[rank]))
+
     def _containing(self, token: str) -> Iterable[NearTerm]:
-        at, lines = 0, self._lines
+        at, lines, wanted = 0, self._lines, token.encode("utf-8", "surrogatepass")
         for _ in range(MOST_PARTS):
-            at = lines.find(token, at)
+            at = lines.find(wanted, at)
             if at < 0:
                 return
-            begin, end = lines.rfind("\n", 0, at) + 1, lines.find("\n", at)
+            begin, end = lines.rfind(b"\n", 0, at) + 1, lines.find(b"\n", at)
             term = lines[begin:end]
-            if term != token:
-                rank = self._data.rank(term.encode("utf-8", "surrogatepass"))
-                kind: Literal["prefix", "part"] = "prefix" if begin == at else "part"
-                yield NearTerm(term, kind, len(term) - len(token), self._frequencies[rank])
+            if term != wanted:
+                more = len(term.decode("utf-8", "surrogatepass")) - len(token)
+                yield self._found(self._data.rank(term), "prefix" if begin == at else "part", more)
             at = end
 
 

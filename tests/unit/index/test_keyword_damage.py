@@ -62,6 +62,22 @@ def test_any_flipped_or_missing_byte_is_noticed(tmp_path: Path, suffix: str) -> 
     assert noticed > 50
 
 
+def test_a_look_at_the_whole_index_finds_damage_before_a_search_does(tmp_path: Path) -> None:
+    index = KeywordIndex(tmp_path)
+    text = " ".join(f"word{i % 900}" for i in range(100_000))
+    index.apply([Document("m-1", "v", transcript=text)], [])
+    index.check()
+    index.close()
+    (path,) = tmp_path.glob("*.arrays")
+    whole = bytearray(path.read_bytes())
+    whole[whole.rindex(b'{"names"') - 70_000] ^= 1  # in an array that opening does not read
+    path.write_bytes(whole)
+    index = KeywordIndex(tmp_path)
+    with pytest.raises(IndexDamaged):
+        index.check()
+    index.close()
+
+
 def test_a_missing_segment_is_noticed(tmp_path: Path) -> None:
     make(tmp_path)
     next(iter(tmp_path.glob("*.arrays"))).unlink()

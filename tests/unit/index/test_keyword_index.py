@@ -308,6 +308,11 @@ def test_misspelt_words_lead_to_indexed_ones(index: KeywordIndex) -> None:
     assert near("inopri")[0] == "lisinopril"
     assert near("") == near("qqqqqqqq") == []
     assert index.near_terms("lisinopirl")[0].frequency == 2
+    index.apply([Document("m-8", "1", body="Повторение — мать учения; Straßenbahn; 東京都")], [])
+    assert near("повторенее")[0] == "повторение"
+    assert near("повтор")[0] == "повторение"
+    assert near("strasenbahn")[0] == near("senbah")[0] == "strassenbahn"
+    assert sorted(near("京")) == ["京都", "東京"]
 
 
 def test_compounds_come_apart(tmp_path: Path) -> None:
