@@ -14,6 +14,7 @@ from neurigraph.errors import Forbidden, InvalidInput, TooLarge
 from neurigraph.index.record import Record
 from neurigraph.model import NewArtifact
 from neurigraph.settings import ArtifactSettings
+from neurigraph.vault.layout import same_name
 from neurigraph.vault.note import read_note, set_keys, texts
 
 Handed = Mapping[str, str]
@@ -93,3 +94,15 @@ def attach(desk: Desk, record: Record, artifacts: Sequence[NewArtifact]) -> None
 
     desk.files.edit(record.path, change)
     desk.indexer.look([record.path])
+
+
+def renew(desk: Desk, record: Record, artifact: NewArtifact) -> None:
+    """Store a newer version of a file that grows, in the place of the one that it begins with."""
+    for known, _, _ in record.transcript.artifacts if record.transcript else ():
+        if same_name(known, artifact.name):
+            data = desk.recall.read_artifact(record.id, known)
+            if data and artifact.data.startswith(data):
+                desk.recall.rewrite_artifact(record.id, known, artifact.data, data)
+                desk.indexer.look([record.path])
+                return
+    attach(desk, record, [artifact])

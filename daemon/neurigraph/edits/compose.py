@@ -10,6 +10,7 @@ from datetime import datetime
 
 from neurigraph.clock import to_note_date
 from neurigraph.model import Artifact, Temperature
+from neurigraph.vault.held import HELD, SECRETS_KEY
 from neurigraph.vault.layout import transcript_link
 from neurigraph.vault.neutral import neutralize
 from neurigraph.vault.note import new_note
@@ -34,8 +35,10 @@ class MemoryDraft:
     decisions: str
     open_questions: str
     artifacts: Sequence[Artifact]
-    now: datetime
+    accessed: datetime
+    temperature: Temperature = Temperature.HOT
     part: int = 0
+    secrets: bool = False
 
 
 def safe_text(words: str) -> str:
@@ -85,8 +88,8 @@ def memory_note(draft: MemoryDraft) -> bytes:
         data["part"] = draft.part
     data |= {
         "keywords": [k for w in draft.keywords if (k := safe_line(w, 80))],
-        "temperature": Temperature.HOT.value,
-        "last_accessed": to_note_date(draft.now),
+        "temperature": draft.temperature.value,
+        "last_accessed": to_note_date(draft.accessed),
         "access_count": 0,
         "pinned": False,
         "private": False,
@@ -94,6 +97,8 @@ def memory_note(draft: MemoryDraft) -> bytes:
         "transcript": transcript_link(draft.id),
         "transcript_sha256": draft.transcript_sha256,
     }
+    if draft.secrets:
+        data[SECRETS_KEY] = HELD
     if draft.artifacts:
         data["artifacts"] = [artifact_link(artifact) for artifact in draft.artifacts]
     data["summary_source"] = summary_source(draft.summary_by, summary)

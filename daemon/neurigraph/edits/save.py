@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import pairwise
 
-from neurigraph.edits.artifacts import attach
-from neurigraph.edits.compose import (
-    MemoryDraft,
-    is_generated,
-    memory_note,
-    safe_text,
-    summary_source,
-)
+from neurigraph.clock import to_note_date
+from neurigraph.edits.artifacts import attach, renew
+from neurigraph.edits.compose import is_generated, safe_text, summary_source
+from neurigraph.edits.creating import Creator, Waiting
 from neurigraph.edits.desk import Desk
+from neurigraph.edits.prepared import (
+    PART_TOKENS,
+    Drafter,
+    Prepared,
+    Preparer,
+    Ready,
+    kinds_in,
+    sha256,
+)
 from neurigraph.edits.tombstones import Tombstones
 from neurigraph.edits.topics import folder_for
 from neurigraph.errors import InvalidInput, TooLarge
+from neurigraph.importers.secrets import mask
 from neurigraph.importers.transcript import continued
 from neurigraph.index.record import Record, opening_of
-from neurigraph.model import Artifact, Conversation, NewArtifact
-from neurigraph.summarize.draft import Draft
-from neurigraph.vault.layout import memory_file_name, new_memory_id, recall_dir
+from neurigraph.model import Conversation, NewArtifact
+from neurigraph.vault.held import HELD, SECRETS_KEY
+from neurigraph.vault.layout import recall_dir
 from neurigraph.vault.note import read_note, section_text, set_keys, set_section
 from neurigraph.vault.turns import estimate_tokens, split_parts
 
-PART_TOKENS = 50_000
+__all__ = ["Drafter", "Saved", "Saver", "Waiting", "sha256"]
+
 MOST_BYTES = 64_000_000
 """The longest conversation that is taken in one piece."""
 
-Drafter = Callable[[str], Draft]
-"""Writes a title, summary and keywords from a transcript, quickly and without fail."""
+HELD_NOTE = (
+    "something in it looks like a password or key; it is kept as it is and out of git until you "
+    "say yes: neurigraph secrets"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +61,36 @@ class Saved:
         return self.ids[0] if self.ids else ""
 
 
-def sha256(transcript: str) -> str:
-    """The SHA-256 of a transcript's bytes as handed in, in hex."""
-    return hashlib.sha256(transcript.encode("utf-8", "surrogatepass")).hexdigest()
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to become of a conversation, before anything is written.
+
+    `status` is that of `Saved`. `earlier` is a stored text that another branch replaces; with
+    `edited` the stored text is a person's and stays; with `beside` a memory of its own is made.
+    """
+
+    status: str
+    conversation: Conversation
+    texts: Sequence[str]
+    known: Sequence[Record] = ()
+    note: str = ""
+    earlier: str | None = None
+    edited: bool = False
+    beside: bool = False
+
+    def saved(self, note: str = "") -> Saved:
+        """The answer where nothing new is made."""
+        path = self.known[0].path if self.known else ""
+        return Saved(self.status, tuple(r.id for r in self.known), path, note or self.note)
 
 
 class Saver:
     """Saves conversations. The caller holds the lock on the vault's edits."""
 
     def __init__(self, desk: Desk, tombstones: Tombstones, drafter: Drafter) -> None:
-        self._desk, self._tombstones, self._drafter = desk, tombstones, drafter
+        self._desk, self._tombstones = desk, tombstones
+        self._preparer = Preparer(drafter, desk.settings.imports.secrets)
+        self._creator = Creator(desk)
 
     def save(
         self, conversation: Conversation, *, folder: str | None = None, keep_earlier: bool = False
@@ -74,29 +101,55 @@ class Saver:
         stored updates it. With `keep_earlier` (imports), a conversation of the same source that
         took another branch updates the memory too, and its earlier text becomes an artifact.
         """
-        content = conversation.content
-        if not content.strip():
-            raise InvalidInput("content", "the conversation is empty; hand in its whole text")
-        if len(content) > MOST_BYTES:
-            raise TooLarge(
-                f"content: {len(content):,} characters are more than the {MOST_BYTES:,} that fit; "
-                "save it in pieces"
-            )
-        texts = split_parts(content, PART_TOKENS)
-        if self._tombstones.covers(conversation.source_id, [sha256(t) for t in texts]):
-            return Saved(
-                "deleted_before", (), note="it was deleted before; restore it to have it back"
-            )
-        known = self._known(conversation, texts)
-        if known:
-            return self._update(conversation, texts, known, keep_earlier)
-        place = folder or folder_for(
-            self._desk, conversation.broad_topic, conversation.focused_topic
-        )
-        created = self._create(conversation, texts, place, first=1, before=None)
-        return Saved("created", tuple(r.id for r in created), created[0].path)
+        check(conversation)
+        ready = self._preparer.screened(conversation)
+        begun = self.begin(ready, folder=folder, imported=keep_earlier)
+        if isinstance(begun, Saved):
+            return begun
+        self._desk.indexer.look(self._creator.write(begun))
+        return self.finished(begun)
 
-    # -- what is known already
+    def begin(
+        self, ready: Ready, *, folder: str | None = None, imported: bool = True
+    ) -> Saved | Waiting:
+        """The same up to the point where new memories wait for their notes.
+
+        An imported memory starts from its own date. Hand what waits to `write`, index the notes,
+        then call `finished`.
+        """
+        decision = self._decide(ready.conversation, imported)
+        if decision.status == "created":
+            return self._store(decision, ready, folder, imported)
+        return self._change(decision, ready, imported)
+
+    def write(self, waiting: Waiting) -> list[str]:
+        """Write the notes of new memories and answer their paths, still to be indexed."""
+        return self._creator.write(waiting)
+
+    def finished(self, waiting: Waiting) -> Saved:
+        """What became of new memories, once they are indexed."""
+        self._creator.indexed(waiting)
+        found = self._desk.library.find(waiting.ids[0])
+        notes = [waiting.note, HELD_NOTE if waiting.held else ""]
+        path = found.path if found else ""
+        return Saved("created", waiting.ids, path, "; ".join(n for n in notes if n))
+
+    def foresee(self, conversation: Conversation) -> Saved:
+        """What an import of this conversation would do; nothing is written."""
+        return self._decide(conversation, imported=True).saved()
+
+    # -- deciding
+
+    def _decide(self, conversation: Conversation, imported: bool) -> Decision:
+        check(conversation)
+        texts = split_parts(conversation.content, PART_TOKENS)
+        if self._tombstones.covers(conversation.source_id, [sha256(t) for t in texts]):
+            note = "it was deleted before; restore it to have it back"
+            return Decision("deleted_before", conversation, texts, note=note)
+        known = self._known(conversation, texts)
+        if not known:
+            return Decision("created", conversation, texts)
+        return self._against(known, conversation, texts, imported)
 
     def _known(self, conversation: Conversation, texts: Sequence[str]) -> list[Record]:
         library = self._desk.library
@@ -132,16 +185,16 @@ class Saver:
             return None
         return self._desk.recall.read(record.id)
 
-    def _update(
+    def _against(
         self,
+        known: Sequence[Record],
         conversation: Conversation,
         texts: Sequence[str],
-        known: Sequence[Record],
-        keep_earlier: bool,
-    ) -> Saved:
-        ids = [r.id for r in known]
+        imported: bool,
+    ) -> Decision:
+        """Compare a conversation with what is stored of it."""
         if [r.transcript_sha256 for r in known] == [sha256(t) for t in texts]:
-            return Saved("unchanged", tuple(ids), known[0].path, "it was saved before")
+            return Decision("unchanged", conversation, texts, known, "it was saved before")
         stored = [self._unedited(r) for r in known]
         edited = any(s is None for s in stored)
         whole = "".join(s or "" for s in stored)
@@ -150,63 +203,128 @@ class Saver:
         if content != conversation.content:
             conversation = replace(conversation, content=content)
             texts = split_parts(content, PART_TOKENS)
+        if not edited and self._says_already(whole, content):
+            return Decision("unchanged", conversation, texts, known, "a longer version is stored")
         grown = not edited and content.startswith(whole)
-        if not edited and whole.startswith(content):
-            return Saved("unchanged", tuple(ids), known[0].path, "a longer version is stored")
-        if not grown and not keep_earlier:
-            place = known[0].path.rpartition("/")[0]
-            created = self._create(
-                replace(conversation, source_id=""), texts, place, first=1, before=None
-            )
-            return Saved(
-                "created",
-                tuple(r.id for r in created),
-                created[0].path,
-                f"stored beside {ids[0]}, which holds another text",
-            )
+        if not grown and not imported:
+            note = f"stored beside {known[0].id}, which holds another text"
+            own = replace(conversation, source_id="")
+            return Decision("created", own, texts, known, note, beside=True)
         if edited:
-            new = NewArtifact("newer version.md", conversation.content.encode("utf-8", "replace"))
-            self._attach(known[0], [new])
-            return Saved(
-                "unchanged",
-                tuple(ids),
-                known[0].path,
-                "its transcript was edited by hand and stays; the new text is an artifact",
-            )
-        if not grown:
-            earlier = whole.encode("utf-8", "replace")
+            note = "its transcript was edited by hand and stays; the new text is an artifact"
+            return Decision("unchanged", conversation, texts, known, note, edited=True)
+        note = (
+            "it has grown" if grown else "it took another branch; the earlier text is an artifact"
+        )
+        earlier = None if grown else whole
+        return Decision("updated", conversation, texts, known, note, earlier)
+
+    def _says_already(self, stored: str, content: str) -> bool:
+        if stored.startswith(content):
+            return True
+        # stored before secrets were masked: to mask them now is for the person to do
+        return self._preparer.secrecy == "mask" and mask(stored)[0].startswith(content)
+
+    # -- writing
+
+    def _store(
+        self, decision: Decision, ready: Ready, folder: str | None, imported: bool
+    ) -> Waiting:
+        conversation = decision.conversation
+        if decision.beside:
+            folder = decision.known[0].path.rpartition("/")[0]
+        folder = folder or folder_for(
+            self._desk, conversation.broad_topic, conversation.focused_topic
+        )
+        parts = [(text, self._preparer.part(text, ready.parts)) for text in decision.texts]
+        waiting = self._creator.store(
+            conversation, parts, folder, imported=imported, beside=ready.beside
+        )
+        return replace(waiting, note=decision.note)
+
+    def _change(self, decision: Decision, ready: Ready, imported: bool) -> Saved:
+        """Bring what is stored up to date."""
+        known = list(decision.known)
+        if decision.status == "deleted_before":
+            return decision.saved()
+        if decision.edited:
+            data = decision.conversation.content.encode("utf-8", "replace")
+            renew(self._desk, known[0], NewArtifact("newer version.md", data))
+            return decision.saved()
+        if decision.status == "unchanged":
+            self._mend_links(known)
+            return decision.saved()
+        if decision.earlier is not None:
             day = self._desk.clock().astimezone().date().isoformat()
-            self._attach(known[0], [NewArtifact(f"earlier version {day}.md", earlier)])
-        return self._rewrite(conversation, texts, list(known))
+            data = decision.earlier.encode("utf-8", "replace")
+            attach(self._desk, known[0], [NewArtifact(f"earlier version {day}.md", data)])
+        return self._rewrite(decision, ready, known, imported)
+
+    def _mend_links(self, known: Sequence[Record]) -> None:
+        """Link parts that an interruption left without links."""
+        for left, right in pairwise(known):
+            if not left.next_part or not right.previous_part:
+                self._creator.join(left.path, right.path)
+                self._desk.indexer.look([left.path, right.path])
 
     def _rewrite(
-        self, conversation: Conversation, texts: Sequence[str], known: list[Record]
+        self, decision: Decision, ready: Ready, known: list[Record], imported: bool
     ) -> Saved:
+        conversation, texts = decision.conversation, decision.texts
+        held = False
         for record, text in zip(known, texts, strict=False):
             if record.transcript_sha256 != sha256(text):
-                self._rewrite_one(conversation, record, text)
+                prepared = self._preparer.part(text, ready.parts)
+                held |= self._rewrite_one(conversation, record, text, prepared, imported)
+        paths = [r.path for r in known]
         if len(texts) > len(known):
-            place = known[-1].path.rpartition("/")[0]
-            added = self._create(
-                conversation, texts[len(known) :], place, first=len(known) + 1, before=known[-1]
+            added = texts[len(known) :]
+            waiting = self._creator.store(
+                replace(conversation, artifacts=()),
+                [(text, self._preparer.part(text, ready.parts)) for text in added],
+                known[-1].path.rpartition("/")[0],
+                before=known[-1],
+                first=len(known) + 1,
+                imported=imported,
             )
-            known += added
+            paths += self._creator.write(waiting)
+            self._desk.indexer.look(paths)
+            self._creator.indexed(waiting)
+            held |= waiting.held
         for surplus in known[len(texts) :]:
             # another branch can be shorter; its earlier text was kept as an artifact
             self._desk.files.trash(surplus.path)
             self._desk.files.trash(recall_dir(surplus.id))
             self._desk.indexer.look([surplus.path])
-        known = known[: max(len(texts), 1)]
+        known = [r for p in paths[: len(texts)] if (r := self._desk.library.at(p)) is not None]
+        self._mend_links(known)
         if conversation.artifacts:
-            self._attach(known[0], conversation.artifacts)
-        return Saved("updated", tuple(r.id for r in known), known[0].path, "it has grown")
+            if ready.beside and not known[0].secrets:
+                self._hold(known[0])
+                held = True
+            attach(self._desk, known[0], conversation.artifacts)
+        note = f"{decision.note}; {HELD_NOTE}" if held else decision.note
+        return Saved("updated", tuple(r.id for r in known), known[0].path, note)
 
-    def _rewrite_one(self, conversation: Conversation, record: Record, text: str) -> None:
-        draft = self._drafter(text)
+    def _rewrite_one(
+        self,
+        conversation: Conversation,
+        record: Record,
+        text: str,
+        prepared: Prepared,
+        imported: bool,
+    ) -> bool:
+        """Put a newer text in a memory; answers whether that is held out of git for secrets."""
         given = (conversation.summary or "").strip()
-        summary = safe_text(given or draft.summary)
-        by = (conversation.source_model or "ai") if given else draft.source
-        self._desk.recall.rewrite(record.id, text, self._desk.recall.read(record.id))
+        summary = safe_text(given or prepared.draft.summary)
+        by = (conversation.source_model or "ai") if given else prepared.draft.source
+        before = self._desk.recall.read(record.id)
+        # what a person has allowed once was what stood there then
+        held = len(prepared.secrets) > len(kinds_in(before)) if prepared.secrets else False
+        if held:
+            # first, so that nothing carries the text away in between
+            self._hold(record)
+        self._desk.recall.rewrite(record.id, text, before)
 
         def change(raw: bytes) -> bytes:
             body = read_note(raw).body
@@ -215,6 +333,8 @@ class Saver:
                 "token_count": estimate_tokens(text),
                 "transcript_sha256": sha256(text),
             }
+            if imported:
+                keys["last_accessed"] = to_note_date(self._desk.clock())
             if is_generated(record.summary_source, current):
                 keys["summary_source"] = summary_source(by, summary)
                 raw = set_section(raw, "Summary", summary)
@@ -228,82 +348,21 @@ class Saver:
 
         self._desk.files.edit(record.path, change)
         self._desk.indexer.look([record.path])
+        return held
 
-    # -- new memories
+    def _hold(self, record: Record) -> None:
+        self._desk.files.edit(record.path, lambda raw: set_keys(raw, {SECRETS_KEY: HELD}))
 
-    def _create(
-        self,
-        conversation: Conversation,
-        texts: Sequence[str],
-        folder: str,
-        *,
-        first: int,
-        before: Record | None,
-    ) -> list[Record]:
-        """Write one memory a text. Transcript and artifacts first, so that a note on disk is
-        always whole."""
-        desk = self._desk
-        now = desk.clock()
-        total = first - 1 + len(texts)
-        paths: list[str] = []
-        taken = desk.library.ids()
-        for number, text in enumerate(texts, first):
-            memory_id = new_memory_id(now, taken)
-            taken.add(memory_id)
-            desk.recall.store(memory_id, text)
-            names = [
-                desk.recall.add_artifact(memory_id, a.name, a.data)
-                for a in (conversation.artifacts if number == 1 else ())
-            ]
-            draft = self._draft(conversation, text, memory_id, names, now)
-            if total > 1:
-                draft = replace(
-                    draft, part=number, title=f"{draft.title} (part {number} of {total})"
-                )
-            name = memory_file_name(
-                draft.created, draft.title, lambda n: desk.files.exists(f"{folder}/{n}")
-            )
-            paths.append(desk.files.create(f"{folder}/{name}", memory_note(draft)))
-        chain = ([before.path] if before else []) + paths
-        for left, right in pairwise(chain):
-            _join_parts(desk, left, right)
-        desk.indexer.look(chain)
-        found = [desk.library.at(p) for p in paths]
-        return [r for r in found if r is not None]
 
-    def _draft(
-        self,
-        conversation: Conversation,
-        text: str,
-        memory_id: str,
-        artifacts: Sequence[Artifact],
-        now: datetime,
-    ) -> MemoryDraft:
-        draft = self._drafter(text)
-        given = (conversation.summary or "").strip()
-        return MemoryDraft(
-            id=memory_id,
-            title=(conversation.title or "").strip() or draft.title or "Conversation",
-            created=conversation.created or now,
-            source_model=conversation.source_model,
-            source_id=conversation.source_id,
-            keywords=conversation.keywords or draft.keywords,
-            token_count=estimate_tokens(text),
-            transcript_sha256=sha256(text),
-            summary=given or draft.summary,
-            summary_by=(conversation.source_model or "ai") if given else draft.source,
-            decisions=conversation.decisions
-            if conversation.decisions is not None
-            else draft.decisions,
-            open_questions=conversation.open_questions
-            if conversation.open_questions is not None
-            else draft.open_questions,
-            artifacts=artifacts,
-            now=now,
+def check(conversation: Conversation) -> None:
+    """Raise `InvalidInput` or `TooLarge` for what cannot be stored."""
+    if not conversation.content.strip():
+        raise InvalidInput("content", "the conversation is empty; hand in its whole text")
+    if len(conversation.content) > MOST_BYTES:
+        raise TooLarge(
+            f"content: {len(conversation.content):,} characters are more than the "
+            f"{MOST_BYTES:,} that fit; save it in pieces"
         )
-
-    def _attach(self, record: Record, artifacts: Sequence[NewArtifact]) -> None:
-        attach(self._desk, record, artifacts)
 
 
 def _new_lines(current: str, given: str) -> str:
@@ -311,10 +370,3 @@ def _new_lines(current: str, given: str) -> str:
     said = set(current.splitlines())
     new = [line for line in safe_text(given).splitlines() if line.strip() and line not in said]
     return "\n".join([*([current.rstrip()] if current.strip() else []), *new]) if new else ""
-
-
-def _join_parts(desk: Desk, left: str, right: str) -> None:
-    """Link two parts of one conversation, each to the other."""
-    for path, key, other in ((left, "next_part", right), (right, "previous_part", left)):
-        value = f"[[{other[:-3]}|{'Next' if key == 'next_part' else 'Previous'} part]]"
-        desk.files.edit(path, lambda raw, k=key, v=value: set_keys(raw, {k: v}))  # type: ignore[misc]  # the defaults bind the loop's values

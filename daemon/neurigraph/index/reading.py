@@ -12,6 +12,7 @@ from neurigraph.clock import from_note_date
 from neurigraph.index.keyword import Document
 from neurigraph.index.record import Link, Record, Sections, Stamp, TranscriptStamp
 from neurigraph.model import Value
+from neurigraph.vault.held import SECRETS_KEY
 from neurigraph.vault.layout import (
     MEMORY_ID,
     NODE_ID,
@@ -129,6 +130,7 @@ def read_record(
         body_version=_hash(note.body, content),
         pinned=flag(data.get("pinned")),
         private=flag(data.get("private")),
+        secrets=text(data.get(SECRETS_KEY)).strip().casefold() if owned else "",
         token_count=_number(data.get("token_count")) if owned else len(raw) // 4,
         transcript_sha256=text(data.get("transcript_sha256")) if owned else "",
         summary_source=text(data.get("summary_source")) if owned else "",

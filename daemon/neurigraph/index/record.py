@@ -98,6 +98,7 @@ class Record:
     body_version: str = ""
     pinned: bool = False
     private: bool = False
+    secrets: str = ""
     token_count: int = 0
     transcript_sha256: str = ""
     summary_source: str = ""

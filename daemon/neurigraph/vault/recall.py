@@ -226,6 +226,20 @@ class Recall:
             number += 1
             free = numbered(safe, number)
 
+    def rewrite_artifact(self, memory_id: str, name: str, data: bytes, known: bytes) -> None:
+        """Give an artifact that was read as `known` new bytes; it is stored plain.
+
+        Raises `ChangedElsewhere` when another one is there meanwhile.
+        """
+        self.decompress_artifacts(memory_id)
+        artifact = next((a for a in self._artifacts(memory_id) if same_name(a.name, name)), None)
+        if artifact is None:
+            raise NotFound("artifact", name)
+        expected = self._files.read(artifact.path)
+        if unquieten(artifact.name, expected) != known:
+            raise ChangedElsewhere(artifact.path)
+        self._files.replace(artifact.path, quieten(artifact.name, data), expected)
+
     def read_artifact(self, memory_id: str, name: str) -> bytes:
         """The bytes of an artifact as they were handed in, however it is stored."""
         return _despite_changes(lambda: self._read_artifact(memory_id, name))
