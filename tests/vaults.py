@@ -37,7 +37,7 @@ def opened(
 ) -> Iterator[Memory]:
     """A Memory that has taken up the vault, closed at the end."""
     vault.mkdir(parents=True, exist_ok=True)
-    state.mkdir(parents=True, exist_ok=True)
+    state.mkdir(parents=True, exist_ok=True, mode=0o700)
     memory = Memory(vault, state, settings, clock or FixedClock())
     memory.open()
     memory.catch_up()

@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from neurigraph.clock import Clock
 from neurigraph.errors import NeurigraphError, NotReady
 from neurigraph.guard import Guard, is_loopback
+from neurigraph.jobs import Jobs
 from neurigraph.memory import Memory
 from neurigraph.model import Event
 from neurigraph.resources import viewer_dir
@@ -96,6 +97,7 @@ def create_app(
         },
     )
     app.state.memory = memory
+    app.state.jobs = Jobs(memory.events)
     app.state.stopping = stopping
     needed = None if is_loopback(settings.server.host) else token
     return Guard(_with_mcp(app, mcp), settings.server.allowed_hosts, needed)

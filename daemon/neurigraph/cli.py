@@ -12,10 +12,9 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from neurigraph import __version__, cli_connect
+from neurigraph import __version__, cli_care, cli_connect
 from neurigraph.client import Client, running, start
 from neurigraph.errors import InvalidInput
 from neurigraph.lock import DaemonCard, read_card
@@ -357,27 +356,6 @@ def follow_indexing(client: Client) -> None:
 
 
 @commands.command()
-@vault_argument
-@json_option
-def doctor(vault: Path | None, as_json: bool) -> None:
-    """List everything that needs a look, with what to do."""
-    answer = client_of(vault).ask("GET", "/api/status")
-    if as_json:
-        print_json({"problems": answer["problems"], "notices": answer["notices"]})
-    elif not answer["problems"]:
-        click.echo("All is well.")
-    else:
-        table = Table(box=None, padding=(0, 2, 0, 0))
-        table.add_column("Note", overflow="fold")
-        table.add_column("What to do", overflow="fold")
-        for item in answer["problems"]:
-            table.add_row(Text(item["path"]), Text(item["problem"]))
-        console().print(table)
-    if answer["problems"]:
-        sys.exit(1)
-
-
-@commands.command()
 @click.argument("memory_id")
 @vault_option
 @json_option
@@ -390,7 +368,7 @@ def restore(memory_id: str, vault: Path | None, as_json: bool) -> None:
         click.echo(f"Restored: {answer['path']}")
 
 
-for command in cli_connect.COMMANDS:
+for command in (*cli_connect.COMMANDS, *cli_care.COMMANDS):
     commands.add_command(command)
 
 

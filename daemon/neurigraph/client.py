@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,11 +104,12 @@ def _spawn(command: Sequence[str], out: Path) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=log,
             cwd=Path.home(),
-            **_detached(),
+            **detached(),
         )
 
 
-def _detached() -> dict[str, Any]:
+def detached() -> dict[str, Any]:
+    """What makes a process go on after this one has ended."""
     if os.name == "nt":
         return {"creationflags": 0x00000008 | 0x00000200}  # DETACHED_PROCESS, NEW_PROCESS_GROUP
     return {"start_new_session": True}
@@ -166,6 +167,18 @@ class Client:
         if answer.headers.get("content-type", "").startswith("application/json"):
             return answer.json()
         return answer.content.decode("utf-8", "surrogatepass")
+
+    def job(self, name: str, on_progress: Callable[[int, int, str], None] | None = None) -> Any:
+        """Wait for long work that was begun, and answer its result. Raises `DaemonRefused`."""
+        while True:
+            known = self.ask("GET", f"/api/jobs/{name}")
+            if known["state"] == "failed":
+                raise DaemonRefused(500, "job_failed", known["error"])
+            if known["state"] == "done":
+                return known["result"]
+            if on_progress is not None:
+                on_progress(known["done"] or 0, known["total"] or 0, known["text"] or "")
+            time.sleep(0.1)
 
     def ready(self, seconds: float = 300) -> dict[str, Any]:
         """Wait until the daemon has taken up the vault, and answer its status."""

@@ -12,6 +12,7 @@ from typing import Literal
 
 from neurigraph.cards import Cards
 from neurigraph.clock import Clock
+from neurigraph.doctor import Diagnosis, diagnose
 from neurigraph.edits import memories, nodes
 from neurigraph.edits.desk import Desk, Stale
 from neurigraph.edits.memories import MemoryEdit
@@ -588,6 +589,21 @@ class Memory:
     def places(self) -> list[Place]:
         """All topics as they stand in the vault."""
         return list(self._store.library.places().values())
+
+    def doctor(self, *, repair: bool = False, deep: bool = False) -> list[Diagnosis]:
+        """Examine everything, and with `repair` mend what can be mended without a doubt."""
+        if repair:
+            self.reconcile()
+        with self._edits:
+            return diagnose(
+                self._store,
+                self.state_dir,
+                repair=repair,
+                deep=deep,
+                progress=lambda done, total: self.events.publish(
+                    "progress", job="doctor", done=done, total=total, text="reading transcripts"
+                ),
+            )
 
     def tidy_indexes(self) -> None:
         """Merge what updates left in many pieces; for idle moments."""

@@ -2,58 +2,50 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from dataclasses import asdict
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from neurigraph.errors import Conflict, NeurigraphError
-from neurigraph.memory import Memory
-from neurigraph.rest_requests import memory_of
-
-
-class JobRunning(Conflict):
-    """The same long work is under way already."""
-
-    code = "job_running"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"{name} is under way already; its progress is in /api/events")
+from neurigraph.jobs import Jobs
+from neurigraph.rest_requests import memory_of, truth
 
 
 def begin(request: Request, name: str, work: Callable[[], object]) -> Response:
-    """Run long work in a thread of its own. Raises `JobRunning`."""
-    running: set[str] = request.app.state.__dict__.setdefault("jobs", set())
-    if name in running:
-        raise JobRunning(name)
-    running.add(name)
-    memory = memory_of(request)
+    """Begin long work whose result is JSON-ready. Raises `JobRunning`."""
+    jobs: Jobs = request.app.state.jobs
+    jobs.begin(name, work)
+    return JSONResponse({"job": name, "state": "running"}, 202)
 
-    def run() -> None:
-        result: dict[str, object] = {}
-        try:
-            found = work()
-            result = {"result": found} if isinstance(found, dict | list | str) else {}
-        except NeurigraphError as error:
-            result = {"error": str(error)}
-        except OSError as error:
-            result = {"error": f"{name} stopped: {error}"}
-        finally:
-            running.discard(name)
-            memory.events.publish("progress", job=name, done=1, total=1, text="done", **result)
 
-    threading.Thread(target=run, name=name, daemon=True).start()
-    return JSONResponse({"job": name, "state": "started"}, 202)
+async def job(request: Request) -> Response:
+    """What became of the latest long work of this name."""
+    jobs: Jobs = request.app.state.jobs
+    return JSONResponse(jobs.state(request.path_params["name"]))
 
 
 async def reindex(request: Request) -> Response:
     """Build the indexes again from the vault."""
-    memory: Memory = memory_of(request)
-    return begin(request, "reindex", memory.reindex)
+    return begin(request, "reindex", memory_of(request).reindex)
+
+
+async def doctor(request: Request) -> Response:
+    """Examine the vault and the indexes; `?repair=true` mends, `?deep=true` reads everything."""
+    memory = memory_of(request)
+    repair, deep = truth(request, "repair"), truth(request, "deep")
+
+    def work() -> list[dict[str, object]]:
+        return [asdict(d) for d in memory.doctor(repair=repair, deep=deep)]
+
+    return begin(request, "doctor", work)
 
 
 def job_routes() -> list[Route]:
     """The routes for long work."""
-    return [Route("/api/reindex", reindex, methods=["POST"])]
+    return [
+        Route("/api/jobs/{name}", job, methods=["GET"]),
+        Route("/api/reindex", reindex, methods=["POST"]),
+        Route("/api/doctor", doctor, methods=["POST"]),
+    ]

@@ -24,6 +24,7 @@ class Vectors(Protocol):
     def search(
         self, text: str, k: int, allow: Collection[str] | None = None
     ) -> list[VectorMatch]: ...
+    def contents(self) -> dict[str, int]: ...
     def state(self) -> dict[str, Any]: ...
 
 
@@ -54,6 +55,10 @@ class NoVectors:
     def search(self, text: str, k: int, allow: Collection[str] | None = None) -> list[VectorMatch]:
         """Raises `NotReady`: full text has to do."""
         raise NotReady("search by meaning")
+
+    def contents(self) -> dict[str, int]:
+        """Nothing is held."""
+        return {}
 
     def state(self) -> dict[str, Any]:
         """What there is to tell: nothing."""

@@ -81,6 +81,14 @@ class VectorFeeder:
             self._wanted.clear()
         self._catalog.clear_held("vector")
 
+    def again(self, records: Iterable[Record]) -> None:
+        """Vectors of these memories were found missing."""
+        wanted = list(records)
+        with self._changed:
+            for record in wanted:
+                self._held.pop(record.id, None)
+        self.want(wanted, ())
+
     def lost(self, records: Iterable[Record]) -> None:
         """The store was replaced by an empty one: want all of these."""
         with self._changed:

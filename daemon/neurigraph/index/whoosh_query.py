@@ -45,7 +45,7 @@ class Part:
     def rarity(self, having: int, documents: int) -> float:
         """The weight of a term that `having` of all documents have."""
         if self.idf == "whoosh":
-            return log(documents / (having + 1)) + 1
+            return log(max(documents, 1) / (having + 1)) + 1
         return log(1 + (documents - having + 0.5) / (having + 0.5))
 
 
