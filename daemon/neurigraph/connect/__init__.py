@@ -1,0 +1,1 @@
+"""Writes the entry for this memory into the configurations of AI clients."""
