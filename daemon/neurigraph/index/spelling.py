@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,14 @@ class Spelling:
         return np.frombuffer(text, "<u4"), ends - before[ends]
 
     @cached_property
+    def _sets(self) -> NDArray[np.uint32]:
+        """For each term which letters it has, a bit for each 32nd of the letters."""
+        letters, ends = self._letters
+        if not len(ends):
+            return np.empty(0, np.uint32)
+        return np.bitwise_or.reduceat(_bits(letters), np.concatenate(([0], ends[:-1])))
+
+    @cached_property
     def _lines(self) -> bytes:
         """All terms, each in a line of its own, after an empty one."""
         blob, ends = self._data.term_bytes()
@@ -60,16 +68,19 @@ class Spelling:
 
     def near(self, token: str, most: int) -> Iterable[NearTerm]:
         """Terms at most `most` edits away, and terms that contain the token."""
-        code = token.encode("utf-32-le", "surrogatepass")
-        wanted = np.frombuffer(code, "<u4")
+        wanted = np.frombuffer(token.encode("utf-32-le", "surrogatepass"), "<u4")
         letters, ends = self._letters
+        # an edit adds a letter, takes one away or both: most terms differ in more than that
+        differ = self._sets ^ np.bitwise_or.reduce(_bits(wanted), initial=np.uint32(0))
+        few = _ONES[differ & 0xFFFF] + _ONES[differ >> 16] <= 2 * most
         lengths = np.diff(ends, prepend=0)
-        for length in range(max(1, len(token) - most), len(token) + most + 1):
-            ranks = np.flatnonzero(lengths == length)
-            rows = letters[(ends[ranks] - length)[:, None] + np.arange(length)]
-            distances = edit_distances(wanted, rows, most)
-            for i in np.flatnonzero((distances <= most) & (distances > 0)).tolist():
-                yield self._found(int(ranks[i]), "misspelling", int(distances[i]))
+        ranks = np.flatnonzero(few & (np.abs(lengths - len(token)) <= most))
+        lengths = lengths[ranks]
+        column = np.minimum(np.arange(len(token) + most), lengths[:, None] - 1)
+        rows = letters[(ends[ranks] - lengths)[:, None] + column]
+        distances = edit_distances(wanted, rows, lengths, most)
+        for i in np.flatnonzero((distances <= most) & (distances > 0)).tolist():
+            yield self._found(int(ranks[i]), "misspelling", int(distances[i]))
         yield from self._containing(token)
 
     def _found(self, rank: int, kind: Kind, distance: int) -> NearTerm:
@@ -108,30 +119,40 @@ def nearest(
     )
 
 
-def edit_distances(
-    wanted: NDArray[np.uint32], letters: NDArray[np.uint32], most: int
-) -> NDArray[np.uint8]:
-    """Edits (insert, delete, change, swap of neighbours) from one word to each row of letters.
+def _bits(letters: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    bits: NDArray[np.uint32] = np.left_shift(np.uint32(1), letters & np.uint32(31))
+    return bits
 
-    Exact up to `most`, larger beyond. The optimal string alignment distance, a diagonal band of
-    the table for all rows at once.
+
+_ONES = np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
+
+
+def edit_distances(
+    wanted: NDArray[np.uint32],
+    letters: NDArray[np.uint32],
+    lengths: NDArray[np.int64],
+    most: int,
+) -> NDArray[np.uint8]:
+    """Edits (insert, delete, change, swap of neighbours) from one word to each of several.
+
+    Row i of `letters` begins with the `lengths[i]` letters of word i. Exact up to `most`, larger
+    beyond. The optimal string alignment distance, a diagonal band of the table for all at once.
     """
-    size, rows = len(wanted), len(letters)
-    length = letters.shape[1]
+    rows, width = letters.shape
     far = np.full(rows, most + 1, np.uint8)
-    before: list[Any] = []
-    last: list[Any] = [np.full(rows, j, np.uint8) if j <= most else far for j in range(length + 1)]
-    for i in range(1, size + 1):
-        now: list[Any] = [far] * (length + 1)
+    before: list[NDArray[np.uint8]] = []
+    last = [np.full(rows, j, np.uint8) if j <= most else far for j in range(width + 1)]
+    for i in range(1, len(wanted) + 1):
+        now = [far] * (width + 1)
         if i <= most:
             now[0] = np.full(rows, i, np.uint8)
-        for j in range(max(1, i - most), min(length, i + most) + 1):
-            same = letters[:, j - 1] == wanted[i - 1]
-            cost = np.minimum(np.minimum(now[j - 1], last[j]) + 1, last[j - 1] + ~same)
+        for j in range(max(1, i - most), min(width, i + most) + 1):
+            other = letters[:, j - 1] != wanted[i - 1]
+            cost = np.minimum(np.minimum(now[j - 1], last[j]) + np.uint8(1), last[j - 1] + other)
             if i > 1 and j > 1:
                 swap = (letters[:, j - 1] == wanted[i - 2]) & (letters[:, j - 2] == wanted[i - 1])
-                cost = np.where(swap, np.minimum(cost, before[j - 2] + 1), cost)
-            now[j] = cost.astype(np.uint8)
+                cost = np.where(swap, np.minimum(cost, before[j - 2] + np.uint8(1)), cost)
+            now[j] = cost
         before, last = last, now
-    result: NDArray[np.uint8] = last[length]
-    return result
+    found: NDArray[np.uint8] = np.stack(last, axis=1)[np.arange(rows), lengths]
+    return found

@@ -346,13 +346,14 @@ def test_edit_distances_are_exact() -> None:
         return table[-1][-1]
 
     chance = random.Random(1)
-    rows = ["".join(chance.choices("abc", k=5)) for _ in range(60)]
-    letters = np.array(rows, "U5").view(np.uint32).reshape(60, 5)
+    rows = ["".join(chance.choices("abc", k=chance.randint(2, 7))) for _ in range(80)]
+    letters = np.array(rows, "U7").view(np.uint32).reshape(80, 7)
+    lengths = np.array([len(row) for row in rows])
     for size in (3, 4, 5, 6, 7):
         wanted = "".join(chance.choices("abc", k=size))
         code = np.array([wanted], f"U{size}").view(np.uint32)
         for most in (1, 2):
-            got = edit_distances(code, letters, most).tolist()
+            got = edit_distances(code, letters, lengths, most).tolist()
             assert [min(d, most + 1) for d in got] == [
                 min(plain(wanted, row), most + 1) for row in rows
             ]
