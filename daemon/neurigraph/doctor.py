@@ -112,6 +112,7 @@ def _index(store: Store) -> Iterator[Finding]:
     if behind:
 
         def follow() -> str:
+            store.indexer.take_stock()
             store.indexer.look(r.path for r in behind)
             return "indexed again"
 
@@ -121,6 +122,7 @@ def _index(store: Store) -> Iterator[Finding]:
 
         def drop() -> str:
             store.keyword.apply([], surplus)
+            store.indexer.take_stock()
             return "removed"
 
         yield Finding("full text", f"{len(surplus)} memories are held that are gone", drop)

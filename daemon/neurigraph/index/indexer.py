@@ -141,6 +141,11 @@ class Indexer:
             for record in records:
                 self._list_problems(record)
 
+    def take_stock(self) -> None:
+        """Find out again what full text really holds, when it may not be what was put there."""
+        with self._lock:
+            self._held = self._keyword.contents()
+
     # -- looking
 
     def reconcile(self, progress: Progress | None = None) -> Outcome:
