@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { CircleQuestionMark, MapPinOff } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { follow } from "./api/live.ts";
 import { refresh, statusQuery } from "./api/queries.ts";
 import { IconButton } from "./components/button.tsx";
@@ -20,11 +20,13 @@ export function App() {
   const queries = useQueryClient();
   useEffect(() => follow(queries), [queries]);
   const { data: status } = useQuery(statusQuery);
-  const [state, setState] = useState(status?.state);
-  if (status && status.state !== state) setState(status.state);
+  const before = useRef(status?.state);
+  const state = status?.state;
   useEffect(() => {
     // What was asked while the vault was still being read is asked once more when it has been.
-    if (state === "ready") refresh(queries, "memories", "edges");
+    const waited = before.current !== undefined && before.current !== "ready";
+    if (state === "ready" && waited) refresh(queries, "memories", "edges");
+    before.current = state;
   }, [state, queries]);
   const route = useRoute();
   const [openHelp, help] = useHelp();

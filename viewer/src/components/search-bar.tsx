@@ -5,7 +5,7 @@ import { Search, X } from "lucide-react";
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 import { searchQuery } from "../api/queries.ts";
 import { go, urls } from "../route.ts";
-import { count } from "../words.ts";
+import { count, number } from "../words.ts";
 import { IconButton } from "./button.tsx";
 import { HitBody } from "./hit.tsx";
 
@@ -161,7 +161,7 @@ export function SearchBar({ q: asked, scope }: { q: string; scope: Scope | null 
                 <Option id={`${list}-${hits.length}`} active={active === hits.length} onPoint={() => setActive(hits.length)} onPick={() => leave(urls.search(q, where))}>
                   <span className="flex justify-between gap-4 text-[14px]">
                     <span className="font-medium text-accent">
-                      {hits.length ? `All ${count(answer.data.total, "result")}` : "Nothing found here. Search everywhere"}
+                      {hits.length ? `All results (${number(answer.data.total)})` : "Nothing found here. Search everywhere"}
                     </span>
                     <span className="text-ink-quiet tabular-nums">{Math.round(answer.data.took_ms)} ms</span>
                   </span>
