@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -40,6 +41,10 @@ from neurigraph.settings import Settings
 from neurigraph.store import NO_EMBEDDER, Store, open_store
 from neurigraph.summarize.draft import Draft
 from neurigraph.summarize.extractive import extractive
+from neurigraph.temperature.climate import Climate, ClimateStatus
+from neurigraph.temperature.clock_guard import BootClock
+from neurigraph.temperature.cycle import CycleRunning, Planned, Result
+from neurigraph.vault.layout import transcript_path
 from neurigraph.vault.note import read_note
 from neurigraph.vault.turns import split_turns
 from neurigraph.views import OLDEST, PERSON, Reader, Views, counts
@@ -83,6 +88,7 @@ class Memory:
         settings: Settings,
         clock: Clock,
         events: EventBus | None = None,
+        boot: BootClock | None = None,
     ) -> None:
         self.vault, self.state_dir, self.settings, self.clock = vault, state, settings, clock
         self.events = events or EventBus()
@@ -94,6 +100,9 @@ class Memory:
         self._failure: NeurigraphError | None = None
         self._store_or_none: Store | None = None
         self._progress = (0, 0)
+        self._boot = boot
+        self._climate_or_none: Climate | None = None
+        self._next_cycle: Callable[[], datetime | None] = lambda: None
 
     # -- life
 
@@ -119,6 +128,18 @@ class Memory:
             self.vault.name,
             store.indexer.is_stale,
         )
+        self._climate_or_none = Climate(
+            self._desk,
+            store.catalog,
+            store.access,
+            self._views.full_reading,
+            self._text,
+            self.state_dir,
+            self.events,
+            self._edits,
+            self._boot,
+        )
+        self._climate.next_cycle = lambda: self._next_cycle()
         cards = Cards(
             store.library, self._views, store.files, store.recall.read, store.indexer.is_stale
         )
@@ -139,11 +160,20 @@ class Memory:
         store.feeder.start()
         self._state = "ready"
         self._indexed.set()
+        self._climate.start()
         self.events.publish("status")
+
+    def wind_down(self) -> None:
+        """Ask long work that runs by itself to end at its next step."""
+        if self._climate_or_none is not None:
+            self._climate_or_none.wind_down()
 
     def close(self) -> None:
         """Stop everything and let go of the files."""
         self._closing = True
+        self.wind_down()
+        if self._climate_or_none is not None:
+            self._climate_or_none.end()
         with self._edits:
             if self._store_or_none is not None:
                 self._store_or_none.close()
@@ -176,6 +206,12 @@ class Memory:
                 raise self._failure
             raise NotReady("the memory")
         return self._store_or_none
+
+    @property
+    def _climate(self) -> Climate:
+        if self._climate_or_none is None:
+            raise NotReady("the memory")
+        return self._climate_or_none
 
     # -- topics
 
@@ -349,7 +385,7 @@ class Memory:
 
     def _chunks(self, records: Iterable[Record]) -> list[Chunk]:
         records = list(records)
-        sections = self._store.catalog.sections(r.path for r in records)
+        sections = self._climate.sections(records)
         return [self._views.chunk(r, sections.get(r.path, Sections())) for r in records]
 
     def save(
@@ -395,21 +431,10 @@ class Memory:
 
     def warm(self, wanted: str, reader: Reader = PERSON) -> tuple[int, int]:
         """Unpack the cold transcripts of a topic, newest first; how many were and were not."""
-        place, store = self._place(wanted, None, reader), self._store
-        cold = [
-            r
-            for r in store.library.members(place.id)
-            if reader.may_see(store.library, r) and r.transcript and r.transcript.form == "gzip"
-        ]
-        cold.sort(key=lambda r: r.created or OLDEST, reverse=True)
-        chosen = cold[: self.settings.temperature.warm_limit]
-        with self._edits:
-            for record in chosen:
-                store.recall.decompress(record.id)
-                store.access.warmed(record.id, self.clock())
-            store.indexer.look([r.path for r in chosen])
-        self.events.publish("temperature", ids=[r.id for r in chosen])
-        return len(chosen), len(cold) - len(chosen)
+        place, library = self._place(wanted, None, reader), self._store.library
+        members = [r for r in library.members(place.id) if reader.may_see(library, r)]
+        warmed = self._climate.warm(members)
+        return warmed.warmed, warmed.left
 
     def _ready_to_write(self) -> None:
         """During the first comparison ids are not all known: saving waits for it a while."""
@@ -425,6 +450,8 @@ class Memory:
         with self._edits:
             record = memories.update(self._desk, self._record(memory_id), edit, version)
             self._note_moves(memory_id, record.id)
+            if edit.pinned:
+                self._climate.pinned(record)
             return self.memory(record.id)
 
     def delete_memory(self, memory_id: str, version: str | None) -> str:
@@ -452,9 +479,9 @@ class Memory:
     def transcript(self, memory_id: str, reader: Reader = PERSON, *, opening: bool = True) -> str:
         """The whole transcript, verbatim; a person's own note answers its text."""
         record = self._record(memory_id, reader)
-        text = self._text(record)
+        text = self._climate.text(record)
         if opening:
-            self._touch(record)
+            self._climate.opened(record, text)
         return text
 
     def _text(self, record: Record) -> str:
@@ -482,11 +509,50 @@ class Memory:
 
     def open_topic(self, wanted: str) -> Node:
         """A topic, entered: its neighbours warm."""
-        return self.topic(wanted)
+        place = self._place(wanted)
+        self._climate.entered(place)
+        return self._node(place)
 
     def _touch(self, record: Record) -> None:
-        self._store.access.opened(record.id, self.clock())
-        self.events.publish("temperature", ids=[record.id])
+        self._climate.opened(record)
+
+    # -- temperature
+
+    def cool(self, *, agree: bool = False) -> Result:
+        """Run a cooling cycle, after one that is under way. `agree` is a person's yes."""
+        return self._climate.cool(agree=agree)
+
+    def cool_by_itself(self) -> None:
+        """The cycle that the clock begins; left out while another is under way."""
+        if self._state == "ready":
+            with suppress(CycleRunning):
+                self._climate.cool(wait=False)
+
+    def planned_cooling(self) -> Planned:
+        """What a cycle would do now."""
+        return self._climate.planned()
+
+    def temperature_status(self) -> ClimateStatus:
+        """Counts and bytes by temperature, and how cooling stands."""
+        return self._climate.status()
+
+    def titles(self, memory_ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+        """Title and path of these memories, by id; those that are gone are left out."""
+        found = {i: self._store.library.find(i) for i in memory_ids}
+        return {i: (r.title, r.path) for i, r in found.items() if r is not None}
+
+    def follow_cycles(self, next_cycle: Callable[[], datetime | None]) -> None:
+        """Say who knows when the next cycle begins."""
+        self._next_cycle = next_cycle
+
+    def survey_recall(self) -> None:
+        """Look through `_recall` for what no note accounts for."""
+        if self._state == "ready":
+            self._climate.survey()
+
+    def wait_warm(self, timeout: float = 10) -> bool:
+        """Wait until all that openings asked for in the background is done."""
+        return self._climate.wait_idle(timeout)
 
     # -- search
 
@@ -528,14 +594,29 @@ class Memory:
             self.reconcile()
             return
         self._follow(self._store.indexer.look(sorted(paths)), opened=True)
+        self._climate.noticed(paths)
 
     def _follow(self, outcome: Outcome, *, opened: bool) -> None:
         for old, new in outcome.moved.items():
             self._note_moves(old, new)
         if opened:
             for change in outcome.changes:
-                if _is_edit_of_text(change) and change.after is not None:
+                if change.after is None or change.before is None:
+                    continue
+                if _is_edit_of_text(change) or self._is_unpacked_by_hand(change):
                     self._touch(change.after)
+                elif change.after.pinned and not change.before.pinned:
+                    self._climate.pinned(change.after)
+
+    def _is_unpacked_by_hand(self, change: Change) -> bool:
+        before = change.before.transcript if change.before else None
+        after = change.after.transcript if change.after else None
+        if before is None or after is None or change.after is None:
+            return False
+        if (before.form, after.form) != ("gzip", "plain"):
+            return False
+        files, place = self._store.files, transcript_path(change.after.id)
+        return not files.is_own_write(place, files.digest(place))
 
     def _note_moves(self, old: str, new: str) -> None:
         if old != new:
@@ -640,13 +721,15 @@ def _fits(record: Record, wanted: Filter) -> bool:
 
 def _is_edit_of_text(change: Change) -> bool:
     before, after = change.before, change.after
-    return (
-        before is not None
-        and after is not None
-        and not change.own
-        and before.path == after.path
-        and before.text_version != after.text_version
-    )
+    if before is None or after is None or before.path != after.path:
+        return False
+    if before.body_version == after.body_version or not before.body_version:
+        return False
+    was, now = (r.transcript.digest if r.transcript else "" for r in (before, after))
+    if was != now:
+        # one that is gone, or back from a backup, was not edited
+        return bool(was and now)
+    return not change.own
 
 
 def _in_topic(conversation: Conversation, place: Place) -> Conversation:

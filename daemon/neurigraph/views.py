@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import quote
 
@@ -15,7 +15,7 @@ from neurigraph.index.record import Record, Sections
 from neurigraph.model import Artifact, Chunk, Counts, Node, Temperature
 from neurigraph.settings import TemperatureSettings
 from neurigraph.temperature.access import AccessLog
-from neurigraph.temperature.rules import Reading, temperature_of
+from neurigraph.temperature.rules import Noted, Reading, form_of, newest, temperature_of
 from neurigraph.vault.layout import recall_dir
 
 OLDEST = datetime(1, 1, 2, tzinfo=UTC)
@@ -69,23 +69,41 @@ class Views:
 
     def used(self, record: Record) -> datetime:
         """When a memory was last used: opened, warmed by a neighbour, or else its own date."""
-        known = self._access.of(record.id)
-        moments = [m for m in (known.opened, known.warmed, record.noted_access) if m]
-        return max(moments) if moments else record.created or OLDEST
+        known, now = self._access.of(record.id), self._clock()
+        used = newest((known.opened, known.warmed, record.noted_access), now)
+        # a date in the future is a wrong clock's or a plan, and says nothing of use
+        return used or newest((record.created,), now) or _written(record)
 
     def reading(self, record: Record) -> Reading:
-        """What the rules of temperature need to know of a memory."""
+        """What the rules of temperature need to know of a memory to say how hot it is."""
         stamp = record.transcript
         if stamp is None or stamp.form == "missing":
             return Reading(record.id, self.used(record), record.pinned)
-        forms = {compressed for _, _, compressed in stamp.artifacts}
         return Reading(
             id=record.id,
             used=self.used(record),
             pinned=record.pinned,
-            transcript="gzip" if stamp.form == "gzip" else "plain",
-            artifacts=None if not forms else "plain" if False in forms else "gzip",
+            transcript=stamp.form,
+            artifacts=form_of(stamp.artifacts),
+            opened=self._access.of(record.id).opened,
         )
+
+    def full_reading(self, record: Record) -> Reading:
+        """The same with what the note says of it, for notes of ours that may be written to."""
+        reading = self.reading(record)
+        if record.kind != "memory" or not record.writable or reading.transcript is None:
+            return reading
+        told = newest((self._access.of(record.id).told, record.noted_access), self._clock())
+        noted = Noted(
+            temperature=record.noted_temperature,
+            accessed=record.noted_access,
+            count=record.noted_count,
+            form=record.noted_form,
+            written=told,
+            true_accessed=self.last_accessed(record),
+            true_count=self.access_count(record),
+        )
+        return replace(reading, noted=noted)
 
     def temperature(self, record: Record) -> Temperature:
         """How hot a memory is now."""
@@ -93,8 +111,7 @@ class Views:
 
     def last_accessed(self, record: Record) -> datetime | None:
         """When a memory was last opened."""
-        moments = [m for m in (self._access.of(record.id).opened, record.noted_access) if m]
-        return max(moments) if moments else None
+        return newest((self._access.of(record.id).opened, record.noted_access), self._clock())
 
     def access_count(self, record: Record) -> int:
         """How often a memory was opened, on this machine or as its note reports."""
@@ -179,6 +196,10 @@ class Views:
             access_count=sum(self.access_count(r) for r in members),
             version=version_of(note) if note else f"none-{place.id}",
         )
+
+
+def _written(record: Record) -> datetime:
+    return datetime.fromtimestamp(record.stamp.mtime_ns / 1e9, UTC)
 
 
 def counts(temperatures: Iterable[Temperature]) -> Counts:

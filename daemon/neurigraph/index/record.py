@@ -37,6 +37,10 @@ class TranscriptStamp:
     opening: str = ""
     artifacts: tuple[tuple[str, int, bool], ...] = ()
 
+    def fits(self, form: str, size: int, mtime_ns: int) -> bool:
+        """Whether the transcript's file is the one that was read."""
+        return (self.form, self.size, self.mtime_ns) == (form, size, mtime_ns)
+
 
 @dataclass(frozen=True, slots=True)
 class Link:

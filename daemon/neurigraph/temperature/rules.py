@@ -10,6 +10,7 @@ from typing import Literal
 from neurigraph.clock import to_note_date
 from neurigraph.model import Temperature
 from neurigraph.settings import TemperatureSettings
+from neurigraph.vault.packing import MOST_BYTES
 
 Form = Literal["plain", "gzip", "both"]
 
@@ -186,6 +187,19 @@ def same_second(a: datetime | None, b: datetime | None) -> bool:
 def _just_opened(reading: Reading, now: datetime, settings: TemperatureSettings) -> bool:
     opened = reading.opened
     return opened is not None and by_age(opened, now, settings) is Temperature.HOT
+
+
+def form_of(artifacts: Iterable[tuple[str, int, bool]]) -> Form | None:
+    """How the artifacts of a memory are stored, from (name, bytes as stored, compressed).
+
+    What is a `.gz` by itself, or too large to be unpacked within bounds, is left as it is.
+    """
+    forms = {
+        compressed
+        for name, size, compressed in artifacts
+        if compressed or (not name.lower().endswith(".gz") and size <= MOST_BYTES)
+    }
+    return None if not forms else "plain" if False in forms else "gzip"
 
 
 @dataclass(frozen=True, slots=True)
