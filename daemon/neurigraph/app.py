@@ -32,6 +32,7 @@ from neurigraph.resources import viewer_dir
 from neurigraph.rest_api import routes
 from neurigraph.rest_jobs import job_routes
 from neurigraph.rest_requests import error_response, on_fault, on_http_error, on_neurigraph_error
+from neurigraph.rest_temperature import temperature_routes
 from neurigraph.scheduler import Scheduler
 from neurigraph.settings import Settings
 from neurigraph.watcher import Watcher
@@ -85,6 +86,7 @@ def create_app(
         routes=[
             *routes(),
             *job_routes(),
+            *temperature_routes(),
             Route("/api/events", events),
             Route("/{path:path}", page, methods=["GET"]),
         ],
@@ -143,6 +145,7 @@ class Running:
 
     def stop(self) -> None:
         """End everything in order."""
+        self._memory.wind_down()
         self._scheduler.stop()
         self._watcher.stop()
         self._memory.close()
