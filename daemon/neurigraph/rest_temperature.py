@@ -137,6 +137,6 @@ def temperature_routes() -> list[Route]:
     """The routes about temperature."""
     return [
         Route("/api/temperature/status", status, methods=["GET"]),
-        Route("/api/temperature/warm/{node_id}", warm, methods=["POST"]),
+        Route("/api/temperature/warm/{node_id:path}", warm, methods=["POST"]),
         Route("/api/temperature/maintenance", maintenance, methods=["POST"]),
     ]
