@@ -17,11 +17,21 @@ from neurigraph.doctor import Diagnosis, diagnose
 from neurigraph.edits import memories, nodes
 from neurigraph.edits.desk import Desk, Stale
 from neurigraph.edits.memories import MemoryEdit
-from neurigraph.edits.save import Saved, Saver
+from neurigraph.edits.save import Saver
 from neurigraph.edits.tombstones import Tombstones
-from neurigraph.errors import InvalidInput, NeurigraphError, NotFound, NotReady, VersionRequired
+from neurigraph.errors import (
+    Forbidden,
+    InvalidInput,
+    NeurigraphError,
+    NotFound,
+    NotReady,
+    VersionRequired,
+)
 from neurigraph.events import EventBus
+from neurigraph.filing import Filed, Filing, shown_to
+from neurigraph.improve import Improver
 from neurigraph.index.indexer import Change, Outcome
+from neurigraph.index.keyword import IndexDamaged
 from neurigraph.index.library import Place
 from neurigraph.index.record import Record, Sections
 from neurigraph.model import (
@@ -47,7 +57,7 @@ from neurigraph.temperature.cycle import CycleRunning, Planned, Result
 from neurigraph.vault.layout import transcript_path
 from neurigraph.vault.note import read_note
 from neurigraph.vault.turns import split_turns
-from neurigraph.views import OLDEST, PERSON, Reader, Views, counts
+from neurigraph.views import OLDEST, PERSON, Reader, Views, counts, within
 
 log = logging.getLogger(__name__)
 
@@ -100,6 +110,8 @@ class Memory:
         self._failure: NeurigraphError | None = None
         self._store_or_none: Store | None = None
         self._progress = (0, 0)
+        self._said: list[str] = []
+        self._last_draft: tuple[str, Draft] | None = None
         self._boot = boot
         self._climate_or_none: Climate | None = None
         self._next_cycle: Callable[[], datetime | None] = lambda: None
@@ -144,6 +156,8 @@ class Memory:
             store.library, self._views, store.files, store.recall.read, store.indexer.is_stale
         )
         self._search = Search(store.keyword, store.vectors, cards, self.settings.search, self.clock)
+        self._filing = Filing(store.library, self._search, self._draft)
+        self._improver = Improver(self._desk, self._edits, self.events)
         # last: from here on other threads ask
         self._store_or_none = store
         self._state = "indexing"
@@ -154,6 +168,7 @@ class Memory:
         """Compare the disk with the indexes, then feed vectors in the background."""
         store = self._store
         store.vectors.on_event = self._vectors_said
+        store.indexer.on_damage = self._damaged
         store.vectors.start()
         self.reconcile()
         store.feeder.load(store.library.memories())
@@ -161,6 +176,7 @@ class Memory:
         self._state = "ready"
         self._indexed.set()
         self._climate.start()
+        self._improver.start()
         self.events.publish("status")
 
     def wind_down(self) -> None:
@@ -172,6 +188,8 @@ class Memory:
         """Stop everything and let go of the files."""
         self._closing = True
         self.wind_down()
+        if self._store_or_none is not None:
+            self._improver.stop()
         if self._climate_or_none is not None:
             self._climate_or_none.end()
         with self._edits:
@@ -390,32 +408,34 @@ class Memory:
 
     def save(
         self, conversation: Conversation, *, folder: str | None = None, reader: Reader = PERSON
-    ) -> Saved:
+    ) -> Filed:
         """Save a conversation; it is on disk when this answers.
 
-        The answer names nothing that `reader` may not see.
+        Without a topic one is suggested, and the answer says why that one. The answer names
+        nothing that `reader` may not see. Raises `Forbidden` for a topic out of its scope.
         """
         self._ready_to_write()
+        why = ""
+        if folder is None:
+            conversation, why = self._filing.filed(conversation, reader)
         with self._edits:
-            return self._shown(self._saver.save(conversation, folder=folder), reader)
+            saved = self._saver.save(conversation, folder=folder)
+        self._improver.want(saved.ids)
+        return shown_to(reader, self._store.library, saved, why)
 
-    def push(self, focused_node: str, conversation: Conversation, reader: Reader = PERSON) -> Saved:
+    def push(self, focused_node: str, conversation: Conversation, reader: Reader = PERSON) -> Filed:
         """Save a conversation into a topic that exists."""
         self._ready_to_write()
         with self._edits:
             place = self._place(focused_node, None, reader)
             path = place.path if place.kind == "focused" else None
+            if not within(place.path, reader.scope):
+                raise Forbidden(f"focused_node_id: this connection is limited to {reader.scope}")
             saved = self._saver.save(
                 conversation if path else _in_topic(conversation, place), folder=path
             )
-            return self._shown(saved, reader)
-
-    def _shown(self, saved: Saved, reader: Reader) -> Saved:
-        library = self._store.library
-        known = [library.find(i) for i in saved.ids]
-        if all(r is not None and reader.may_see(library, r) for r in known):
-            return saved
-        return Saved("unchanged", (), note="Nothing new was stored.")
+        self._improver.want(saved.ids)
+        return shown_to(reader, self._store.library, saved)
 
     def reader_for(self, scope: str) -> Reader:
         """An AI that is limited to a topic, by id, path or name; empty for the whole vault.
@@ -443,7 +463,11 @@ class Memory:
             raise NotReady("the vault")
 
     def _draft(self, transcript: str) -> Draft:
-        return extractive(transcript, keywords_quick=True)
+        # asked for twice on the way of one save: to choose a topic, and for the note
+        last = self._last_draft
+        if last is None or last[0] != transcript:
+            last = self._last_draft = (transcript, extractive(transcript, keywords_quick=True))
+        return last[1]
 
     def update_memory(self, memory_id: str, edit: MemoryEdit, version: str | None) -> Chunk:
         """Change a memory's words or place, compare-and-swap."""
@@ -569,7 +593,11 @@ class Memory:
         unknown scope."""
         check_limit(limit, offset)
         within = self._within(scope, reader)
-        return self._search.search(query, within=within, limit=limit, offset=offset)
+        try:
+            return self._search.search(query, within=within, limit=limit, offset=offset)
+        except IndexDamaged as error:
+            self._store.indexer.rebuild_keyword(error)
+            raise NotReady("full text was damaged and is being built again; search") from error
 
     def _within(self, scope: str, reader: Reader) -> set[str] | None:
         """The ids that a search may answer, or None for all."""
@@ -581,6 +609,17 @@ class Memory:
         return {r.id for r in records if reader.may_see(library, r)}
 
     # -- following the disk
+
+    def _damaged(self) -> None:
+        """Full text was begun anew: fill it again, in the background."""
+        self._said.append("the full-text index was damaged and has been built again")
+        threading.Thread(target=self._fill_again, name="filling", daemon=True).start()
+
+    def _fill_again(self) -> None:
+        try:
+            self.reconcile()
+        except NeurigraphError as error:
+            log.warning("the next comparison will fill full text: %s", error)
 
     def reconcile(self) -> Outcome:
         """Compare the whole disk with what is known."""
@@ -665,7 +704,7 @@ class Memory:
 
     def notices(self) -> tuple[str, ...]:
         """What a person should read once: damaged indexes that are built again, and the like."""
-        return self._store_or_none.said if self._store_or_none else ()
+        return (*(self._store_or_none.said if self._store_or_none else ()), *self._said)
 
     def places(self) -> list[Place]:
         """All topics as they stand in the vault."""
@@ -688,7 +727,12 @@ class Memory:
 
     def tidy_indexes(self) -> None:
         """Merge what updates left in many pieces; for idle moments."""
-        self._store.keyword.merge()
+        store = self._store
+        try:
+            while not self._closing and store.keyword.merge():
+                pass
+        except IndexDamaged as error:
+            store.indexer.rebuild_keyword(error)
 
     def embedder(self) -> dict[str, object]:
         """Which embedder is used, and whether it is ready."""
@@ -698,8 +742,10 @@ class Memory:
         return {"name": self.settings.index.embedder, "ready": ready}
 
     def summarizer(self) -> dict[str, object]:
-        """Who writes summaries."""
-        return {"name": "extractive"}
+        """Who writes summaries, how many memories wait for a better one, what went wrong last."""
+        if self._store_or_none is None:
+            return {"name": "extractive", "waiting": 0, "problem": ""}
+        return self._improver.state()
 
     def sync_state(self) -> dict[str, object]:
         """What git sync does."""

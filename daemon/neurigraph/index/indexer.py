@@ -18,7 +18,7 @@ from neurigraph.clock import Clock
 from neurigraph.errors import TooLarge, TranscriptMissing, VaultUnavailable
 from neurigraph.events import EventBus
 from neurigraph.index.catalog import Catalog
-from neurigraph.index.keyword import Document, KeywordIndex
+from neurigraph.index.keyword import Document, IndexDamaged, KeywordIndex
 from neurigraph.index.library import Library
 from neurigraph.index.reading import Read, claimed_id, document, read_record, retold
 from neurigraph.index.record import Record, Stamp, TranscriptStamp, opening_of
@@ -98,6 +98,7 @@ class Indexer:
         self._keyword_behind = 0
         self._held: dict[str, str] = {}
         self._dirty: set[str] = set()
+        self.on_damage: Callable[[], None] = lambda: None
 
     # -- what others ask
 
@@ -140,6 +141,22 @@ class Indexer:
             self._held = self._keyword.contents()
             for record in records:
                 self._list_problems(record)
+
+    def rebuild_keyword(self, error: IndexDamaged) -> None:
+        """Full text was damaged: begin it anew, so that the next comparison fills it."""
+        log.warning("full text is built again: %s", error)
+        with self._lock:
+            self._keyword.begin_anew()
+            self._held.clear()
+        self.on_damage()
+
+    def _apply_keyword(self, documents: list[Document], vanished: list[str]) -> None:
+        try:
+            self._keyword.apply(documents, vanished)
+        except IndexDamaged as error:
+            # what is saved is in the vault: it must be acknowledged all the same
+            self.rebuild_keyword(error)
+            self._keyword.apply(documents, [])
 
     def take_stock(self) -> None:
         """Find out again what full text really holds, when it may not be what was put there."""
@@ -449,7 +466,7 @@ class Indexer:
     ) -> None:
         records = [read.record for read, _ in reads]
         if documents or vanished:
-            self._keyword.apply(documents, vanished)
+            self._apply_keyword(documents, vanished)
             for document_ in documents:
                 self._held[document_.id] = document_.version
             for memory_id in vanished:
@@ -469,7 +486,7 @@ class Indexer:
         ]
         held = [i for i in ids if i in self._held]
         if held:
-            self._keyword.apply([], held)
+            self._apply_keyword([], held)
         for memory_id in held:
             del self._held[memory_id]
         self._catalog.remove(leaving)

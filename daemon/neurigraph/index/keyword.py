@@ -160,6 +160,14 @@ class KeywordIndex:
         """Remove whatever an index has left in a folder, so that the next one starts empty."""
         clear(folder)
 
+    def begin_anew(self) -> None:
+        """Throw away what is held, after damage was found while running. Searches go on."""
+        with self._merging, self._writing:
+            clear(self._folder)
+            self._index = open_index(self._folder, VERSION)
+            self._open, self._spelling = {}, {}
+            self._searcher = self._refreshed()
+
     def close(self) -> None:
         """Let another process have the folder. Nothing is left to be written."""
         with self._merging, self._writing:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 
 import pytest
 from vaults import FixedClock, opened
 
-from neurigraph.errors import NotFound, VaultUnavailable
+from neurigraph.errors import NotFound, NotReady, VaultUnavailable
 from neurigraph.memory import Filter, Memory
 from neurigraph.model import Conversation
 
@@ -190,3 +191,24 @@ def test_what_the_index_lost_comes_back_at_the_next_start(tmp_path: Path) -> Non
     with opened(vault, state) as memory:
         assert paths(memory, "albatross") == ["Birds/b.md"]
         assert any("catalog" in line for line in memory.notices())
+
+
+def test_full_text_that_breaks_while_running_is_built_again_and_said(tmp_path: Path) -> None:
+    vault, state = tmp_path / "vault", tmp_path / "state"
+    with opened(vault, state) as memory:
+        for number in range(30):
+            write(memory, f"Birds/{number}.md", f"pelican number{number}\n")
+    for segment in (state / "keyword").glob("*.arrays"):
+        data = bytearray(segment.read_bytes())
+        data[len(data) // 3 : len(data) // 3 + 64] = b"\xff" * 64
+        segment.write_bytes(data)
+    with opened(vault, state) as memory:
+        for query in ("pelican", "number7", "number29"):
+            with contextlib.suppress(NotReady):
+                memory.search(query)
+        saved = memory.save(Conversation(TALK))
+        assert saved.status == "created"
+        memory.reconcile()
+        assert paths(memory, "number7") == ["Birds/7.md"]
+        assert memory.search("pelicans sleep").hits[0].id == saved.id
+        assert any("full-text" in line for line in memory.notices())
