@@ -95,13 +95,14 @@ def save_text(answer: SaveAnswer) -> str:
         "unchanged": "Nothing new was stored.",
         "deleted_before": "Not saved: the person deleted this conversation before.",
     }
-    where = Quotes().quote(_labelled("topic", answer.topic), _labelled("note", answer.path))
+    where = Quotes().quote(
+        _labelled("topic", answer.topic), _labelled("note", answer.path), answer.topic_chosen
+    )
     return _join(
         words[answer.status],
         f"id {answer.id}" if answer.id else "",
         f"Split into {len(answer.parts)} parts: {', '.join(answer.parts)}" if answer.parts else "",
         where if answer.path else "",
-        answer.topic_chosen,
         answer.note,
         answer.left_out,
     )

@@ -11,7 +11,7 @@ from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from neurigraph.edits.artifacts import take_in
-from neurigraph.edits.save import Saved
+from neurigraph.filing import Filed
 from neurigraph.mcp_calls import answered, carry_out, reader_of
 from neurigraph.mcp_results import SaveAnswer, WarmAnswer, counts_answer, topic_path
 from neurigraph.mcp_text import save_text, warm_text
@@ -211,7 +211,7 @@ def taken_in(memory: Memory, artifacts: Sequence[HandedArtifact] | None) -> tupl
     return take_in(handed, memory.settings.artifacts)
 
 
-def save_answer(memory: Memory, saved: Saved, reader: Reader) -> SaveAnswer:
+def save_answer(memory: Memory, saved: Filed, reader: Reader) -> SaveAnswer:
     """What became of a conversation, without a word of what this reader may not see."""
     topic = ""
     if saved.id:
@@ -223,6 +223,6 @@ def save_answer(memory: Memory, saved: Saved, reader: Reader) -> SaveAnswer:
         parts=list(saved.ids) if len(saved.ids) > 1 else [],
         path=saved.path,
         topic=topic,
-        topic_chosen="",
+        topic_chosen=saved.chosen,
         note=saved.note,
     )

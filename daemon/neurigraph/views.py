@@ -31,13 +31,13 @@ class Reader:
 
     def may_see(self, library: Library, record: Record) -> bool:
         """Whether this reader is shown this note at all."""
-        if self.scope and not _within(record.path, self.scope):
+        if self.scope and not within(record.path, self.scope):
             return False
         return not (self.ai and library.is_private(record))
 
     def may_see_place(self, library: Library, place: Place) -> bool:
         """Whether this reader is shown this topic; the broad topic above its scope is."""
-        if self.scope and not (_within(place.path, self.scope) or _within(self.scope, place.path)):
+        if self.scope and not (within(place.path, self.scope) or within(self.scope, place.path)):
             return False
         return not (self.ai and library.place_is_private(place))
 
@@ -46,9 +46,10 @@ PERSON = Reader()
 """The person whose vault it is."""
 
 
-def _within(path: str, folder: str) -> bool:
+def within(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies in it, whatever the case; the empty folder has all."""
     path, folder = path.casefold(), folder.casefold().strip("/")
-    return path == folder or path.startswith(folder + "/")
+    return not folder or path == folder or path.startswith(folder + "/")
 
 
 class Views:
