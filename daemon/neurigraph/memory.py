@@ -11,6 +11,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
+from neurigraph.capture.apart import read_apart
+from neurigraph.capture.capture import Capture
+from neurigraph.capture.report import Report
+from neurigraph.capture.run import Table
 from neurigraph.cards import Cards
 from neurigraph.clock import Clock
 from neurigraph.doctor import Diagnosis, diagnose
@@ -110,6 +114,7 @@ class Memory:
         self._failure: NeurigraphError | None = None
         self._store_or_none: Store | None = None
         self._progress = (0, 0)
+        self._capture: Capture | None = None
         self._said: list[str] = []
         self._last_draft: tuple[str, Draft] | None = None
         self._boot = boot
@@ -132,6 +137,14 @@ class Memory:
         )
         self._tombstones = Tombstones(store.files)
         self._saver = Saver(self._desk, self._tombstones, self._draft)
+        table = Table(
+            self._desk,
+            self._saver,
+            self._tombstones,
+            self._edits,
+            lambda order: read_apart(order, self.state_dir),
+        )
+        self._capture = Capture(table, self.events, lambda _: "", store.feeder.rest)
         self._views = Views(
             store.library,
             store.access,
@@ -178,6 +191,7 @@ class Memory:
         self._climate.start()
         self._improver.start()
         self.events.publish("status")
+        self.tidy_indexes()
 
     def wind_down(self) -> None:
         """Ask long work that runs by itself to end at its next step."""
@@ -491,6 +505,20 @@ class Memory:
         """Bring a memory back from the trash."""
         with self._edits:
             return self.memory(memories.restore(self._desk, memory_id, self._tombstones).id)
+
+    # -- coming in and going out
+
+    @property
+    def capture(self) -> Capture:
+        """Imports, the inbox and followed logs."""
+        self._ready_to_write()
+        if self._capture is None:
+            raise NotReady("the memory")
+        return self._capture
+
+    def import_from(self, path: Path, topic: str = "", *, dry_run: bool = False) -> Report:
+        """Import an export, a log, a text or a folder of them, and tell what became of each."""
+        return self.capture.run(path, topic, dry_run=dry_run)
 
     # -- opening
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import click
-from make_docs import DOCS, settings_page
 
+from make_docs import DOCS, settings_page
 from neurigraph.cli import commands
 from neurigraph.rest_api import routes
 from neurigraph.rest_jobs import job_routes

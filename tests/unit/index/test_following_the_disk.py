@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from vaults import FixedClock, opened
 
 from neurigraph.errors import NotFound, NotReady, VaultUnavailable
 from neurigraph.memory import Filter, Memory
 from neurigraph.model import Conversation
+from vaults import FixedClock, opened
 
 TALK = "## User\n\nWhere do pelicans sleep at night?\n\n## Assistant\n\nOn islands, mostly.\n"
 
