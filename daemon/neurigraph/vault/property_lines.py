@@ -102,6 +102,11 @@ class PropertyLines:
             edits.append((end, end, "".join(added)))
         return _applied(self._text, edits)
 
+    def spans(self) -> list[tuple[str, int, int]]:
+        """Key, start and end of the lines of every property, in order. What lies between two of
+        them are comments and blank lines."""
+        return [(one.key, one.start, one.end) for one in self._properties]
+
     def _line_start(self, offset: int) -> int:
         return self._starts[bisect.bisect_right(self._starts, offset) - 1]
 
