@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -37,6 +37,7 @@ __all__ = ["Drafter", "Saved", "Saver", "Waiting", "sha256"]
 MOST_BYTES = 64_000_000
 """The longest conversation that is taken in one piece."""
 
+SAVED_BEFORE = "it was saved before"
 HELD_NOTE = (
     "something in it looks like a password or key; it is kept as it is and out of git until you "
     "say yes: neurigraph secrets"
@@ -110,15 +111,23 @@ class Saver:
         return self.finished(begun)
 
     def begin(
-        self, ready: Ready, *, folder: str | None = None, imported: bool = True
+        self,
+        ready: Ready,
+        *,
+        folder: str | None = None,
+        imported: bool = True,
+        place: Callable[[], Conversation] | None = None,
     ) -> Saved | Waiting:
         """The same up to the point where new memories wait for their notes.
 
-        An imported memory starts from its own date. Hand what waits to `write`, index the notes,
-        then call `finished`.
+        `place` is asked for the conversation with its topic when it is a new one. An imported
+        memory starts from its own date. Hand what waits to `write`, index the notes, then call
+        `finished`.
         """
         decision = self._decide(ready.conversation, imported)
         if decision.status == "created":
+            if place is not None:
+                decision = replace(decision, conversation=place())
             return self._store(decision, ready, folder, imported)
         return self._change(decision, ready, imported)
 
@@ -194,7 +203,7 @@ class Saver:
     ) -> Decision:
         """Compare a conversation with what is stored of it."""
         if [r.transcript_sha256 for r in known] == [sha256(t) for t in texts]:
-            return Decision("unchanged", conversation, texts, known, "it was saved before")
+            return Decision("unchanged", conversation, texts, known, SAVED_BEFORE)
         stored = [self._unedited(r) for r in known]
         edited = any(s is None for s in stored)
         whole = "".join(s or "" for s in stored)

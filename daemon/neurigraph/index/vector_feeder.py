@@ -97,6 +97,16 @@ class VectorFeeder:
         self._catalog.clear_held("vector")
         self.want(records, ())
 
+    def rest(self, ended: bool) -> None:
+        """Begin nothing new while something that must be quick is under way; `ended` goes on."""
+        with self._changed:
+            self._paused = not ended
+            self._changed.notify_all()
+
+    def _is_due(self) -> bool:
+        work = bool(self._wanted or self._unwanted)
+        return self._stopping or (work and not self._paused)
+
     @property
     def behind(self) -> int:
         """How many memories have no up-to-date vectors yet."""
@@ -113,7 +123,7 @@ class VectorFeeder:
         delay = RETRY_SECONDS
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._stopping or self._wanted or self._unwanted)
+                self._changed.wait_for(self._is_due)
                 if self._stopping:
                     return
                 gone = list(self._unwanted)

@@ -1,0 +1,1 @@
+"""Bringing conversations in and out: imports, the inbox, followed logs, exports."""
