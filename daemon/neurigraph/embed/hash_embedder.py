@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+")
 
 
 class HashEmbedder:
-    """Each word adds 1 or -1 to one of 64 places, as its CRC-32 says."""
+    """Each word adds 1 or -1 to four of 64 places, as its CRC-32 says."""
 
     name = "hash"
     dim = 64
@@ -28,5 +28,7 @@ class HashEmbedder:
         for row, text in zip(vectors, texts, strict=True):
             for word in _WORD.findall(text.lower()):
                 number = zlib.crc32(word.encode("utf-8", "replace"))
-                row[number % self.dim] += 1 if number & 0x8000 else -1
+                for part in (number >> shift for shift in (0, 8, 16, 24)):
+                    # six bits for the place and one for the sign
+                    row[part & 63] += 1 if part & 64 else -1
         return unit_rows(vectors)

@@ -25,8 +25,9 @@ import numpy as np
 from neurigraph.embed.embedder import Embedder, EmbedderFailed, Vectors, make_embedder
 from neurigraph.errors import InvalidInput
 from neurigraph.index.passage import PassageText, VectorMatch
+from neurigraph.index.passage_collection import PassageCollection
 from neurigraph.index.vector_pipe import STORE_DAMAGED, STORE_GONE, UNAVAILABLE, receive, send
-from neurigraph.index.vector_store import PassageCollection, PassageStore, is_damage
+from neurigraph.index.vector_store import PassageStore, is_damage
 
 log = logging.getLogger("neurigraph.vector_worker")
 
@@ -159,8 +160,8 @@ class VectorWorker:
         self._drop_old_when_complete()
         for collection in (self._current, self._old[0] if self._old else None):
             if collection is not None:
-                # loads the graph, so that damage shows now and the first question is quick
-                collection.warm_up()
+                # so that damage shows now and the first question is quick
+                collection.load()
 
     def _consider_old(self, name: str, embedder: str, dim: int) -> None:
         try:
@@ -230,9 +231,9 @@ class VectorWorker:
             recently = time.monotonic() - self._asked_at < _RECENTLY
             chunk = waiting[start : start + (_SMALL_CHUNK if recently else _CHUNK)]
             vectors = _checked(embedder.embed([p.text for _, _, p in chunk]), collection)
-            collection.upsert(chunk, vectors)
+            collection.write(chunk, vectors)
             start += len(chunk)
-        self._run(collection.surplus({i: len(passages) for i, passages in items.items()}))
+        self._run(collection.shorten({i: len(passages) for i, passages in items.items()}))
 
     def _delete(self, ids: Sequence[str]) -> None:
         self._check_store()
@@ -244,7 +245,7 @@ class VectorWorker:
     def _delete_from(
         self, collection: PassageCollection, ids: Sequence[str] | Mapping[str, Any]
     ) -> None:
-        self._run(collection.surplus(dict.fromkeys(ids, 0)))
+        self._run(collection.shorten(dict.fromkeys(ids, 0)))
 
     def _run(self, pages: Iterator[Any]) -> None:
         for _ in pages:
@@ -332,9 +333,10 @@ def main() -> int:
     except Exception as error:
         # whatever Chroma raises at opening is told to the daemon, which decides
         log.exception("the store cannot be opened")
-        send(output, (0, "failed", f"{type(error).__name__}: {error}", {}))
-        local = not message[0]["chroma_url"]
-        return STORE_DAMAGED if is_damage(error, opening=local) else UNAVAILABLE
+        url = message[0]["chroma_url"]
+        what = f"the Chroma server at {url} cannot be used; start it" if url else "the vector store"
+        send(output, (0, "failed", f"{what}: {error}", {}))
+        return STORE_DAMAGED if is_damage(error, opening=not url) else UNAVAILABLE
     worker.serve(pipe)
     return 0
 

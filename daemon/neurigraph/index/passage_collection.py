@@ -1,0 +1,255 @@
+"""One Chroma collection of passages: what is held, what changed, what is nearest.
+
+A passage is one record: its id `<memory id>:<number>`, its vector, and one piece of metadata,
+`at`: source, start, end and a hash of its text, separated by spaces (one string costs a tenth less
+to write than four values). Which memories are held, and with how many passages, is read from the
+ids when a collection is opened.
+
+Up to `EXACT` passages the vectors are in memory too and answers are exact; above, and on a server,
+Chroma's graph answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neurigraph.index.passage import PassageText, Source, VectorMatch
+from neurigraph.index.vector_table import Scored, VectorTable
+
+Vector = NDArray[np.float32]
+
+EXACT = 50_000
+"""Passages that are compared one by one: 51 MB and 5 ms at 256 numbers."""
+
+_PAGE = 500
+"""Records that are read or deleted in one call."""
+
+_LOAD_PAGE = 5000
+_SAMPLE = 200
+
+_MANY = 8000
+"""Above this many allowed passages, naming each of them costs more than looking further."""
+
+
+class StoreDamaged(Exception):
+    """A store that opens and yet does not hold what it says."""
+
+
+class PassageCollection:
+    """The passages of all memories, as one embedder sees them.
+
+    `collection` is Chroma's own object. One thread may write while another asks.
+    """
+
+    def __init__(self, collection: Any, *, created: bool, exact: int = EXACT) -> None:
+        metadata = collection.metadata
+        self.name: str = collection.name
+        self.embedder: str = metadata["embedder"]
+        self.dim = int(metadata["dim"])
+        self.generation: str = metadata["generation"]
+        self._collection = collection
+        self._exact = exact
+        self._table: VectorTable | None = VectorTable(self.dim)
+        self.counts: dict[str, int] = {}
+        for record_id in () if created else self._all_ids():
+            memory_id, _, number = record_id.rpartition(":")
+            self.counts[memory_id] = max(self.counts.get(memory_id, 0), int(number) + 1)
+        self.passages = sum(self.counts.values())
+
+    def load(self) -> None:
+        """Bring graph and vectors into memory.
+
+        Raises `StoreDamaged` when they are not what the ids promise.
+        """
+        ids = self._record_ids(self.counts)
+        some = ids[:: max(len(ids) // _SAMPLE, 1)]
+        found = self._ask_graph(np.ones(self.dim, np.float32), len(some), some)
+        # a sound graph reaches nearly all; one whose file was lost begins anew without a word
+        if len(found) < len(some) * 0.8:
+            raise StoreDamaged(f"{len(found)} of {len(some)} passages were found")
+        if self.passages > self._exact:
+            self._table = None
+            return
+        table = VectorTable(self.dim)
+        for page in _pages(ids, _LOAD_PAGE):
+            answer = self._collection.get(ids=page, include=["embeddings"])
+            vectors = np.asarray(answer["embeddings"], np.float32).reshape(-1, self.dim)
+            lengths = np.linalg.norm(vectors, axis=1)
+            if not np.all((np.abs(lengths - 1) < 0.01) | (lengths == 0)):
+                raise StoreDamaged("vectors are not of length 1")
+            table.put(answer["ids"], vectors)
+        self._table = table
+
+    def changed(
+        self, items: Mapping[str, Sequence[PassageText]]
+    ) -> Iterator[tuple[str, int, PassageText]]:
+        """Those passages, with their numbers, that are not yet held just so."""
+        held: dict[str, str] = {}
+        known = self._record_ids(memory_id for memory_id in items if memory_id in self.counts)
+        for page in _pages(known, _PAGE):
+            held.update(self._places(page))
+        for memory_id, passages in items.items():
+            for number, passage in enumerate(passages):
+                if held.get(f"{memory_id}:{number}") != _at(passage):
+                    yield memory_id, number, passage
+
+    def write(self, chunk: Sequence[tuple[str, int, PassageText]], vectors: Vector) -> None:
+        """Write these passages, with a row of `vectors` each.
+
+        A record that exists is deleted first: written over in place, it can cut others off from
+        the graph (measured: 48 of 98 were left after one change where many were alike).
+        """
+        ids = [f"{memory_id}:{number}" for memory_id, number, _ in chunk]
+        there = [
+            record_id
+            for record_id, (memory_id, number, _) in zip(ids, chunk, strict=True)
+            if number < self.counts.get(memory_id, 0)
+        ]
+        if there:
+            self._collection.delete(ids=there)
+        # the count grows before they are there and never after, so that none is forgotten
+        for memory_id, number, _ in chunk:
+            self._set_count(memory_id, max(self.counts.get(memory_id, 0), number + 1))
+        self._collection.upsert(
+            ids=ids,
+            embeddings=vectors,
+            metadatas=[{"at": _at(passage)} for _, _, passage in chunk],
+        )
+        if self.passages > self._exact:
+            self._table = None
+        elif self._table is not None:
+            self._table.put(ids, vectors)
+
+    def shorten(self, lengths: Mapping[str, int]) -> Iterator[list[str]]:
+        """Delete what lies beyond these numbers of passages, and yield after each page of it."""
+        beyond = [
+            f"{memory_id}:{number}"
+            for memory_id, length in lengths.items()
+            for number in range(length, self.counts.get(memory_id, 0))
+        ]
+        for page in _pages(beyond, _PAGE):
+            self._collection.delete(ids=page)
+            if self._table is not None:
+                self._table.remove(page)
+            yield page
+        for memory_id, length in lengths.items():
+            if memory_id in self.counts:
+                self._set_count(memory_id, length)
+
+    def search(self, vector: Vector, k: int, allow: Collection[str] | None) -> list[VectorMatch]:
+        """The `k` nearest passages, best first; with `allow`, of these memories alone.
+
+        In the graph, a few allowed memories are named to Chroma passage by passage; where most
+        are allowed, more are fetched than wanted and the others left out.
+        """
+        wanted = None
+        if allow is not None:
+            wanted = [memory_id for memory_id in set(allow) if memory_id in self.counts]
+        table = self._table
+        if table is not None:
+            among = None if wanted is None else self._record_ids(wanted)
+            return self._matches(table.nearest(vector, k, among))
+        return self._matches(self._search_graph(vector, k, wanted))
+
+    def best(self, vector: Vector, ids: Iterable[str]) -> dict[str, VectorMatch]:
+        """The nearest passage of each of these memories that is held."""
+        records = self._record_ids(memory_id for memory_id in set(ids) if memory_id in self.counts)
+        table = self._table
+        if table is not None:
+            scored = table.nearest(vector, len(records), records)
+        else:
+            scored = self._score_all(vector, records)
+        first: dict[str, tuple[str, float]] = {}
+        for record_id, score in scored:
+            first.setdefault(record_id.rpartition(":")[0], (record_id, score))
+        return {match.id: match for match in self._matches(list(first.values()))}
+
+    # --- the graph --------------------------------------------------------------------------
+
+    def _search_graph(self, vector: Vector, k: int, wanted: list[str] | None) -> Scored:
+        if wanted is None:
+            return self._ask_graph(vector, k, None)
+        total = sum(self.counts.get(memory_id, 0) for memory_id in wanted)
+        if total > _MANY:
+            kept = set(wanted)
+            for reach in (1.5, 4):
+                fetched = self._ask_graph(vector, int(k * self.passages / total * reach) + 10, None)
+                found = [pair for pair in fetched if pair[0].rpartition(":")[0] in kept][:k]
+                if len(found) >= k:
+                    return found
+        scored: Scored = []
+        # SQLite takes at most 32,766 names in one question
+        for page in _pages(self._record_ids(wanted), 30_000):
+            scored += self._ask_graph(vector, k, page)
+        return sorted(scored, key=lambda pair: -pair[1])[:k]
+
+    def _score_all(self, vector: Vector, records: list[str]) -> Scored:
+        scores: dict[str, float] = {}
+        for page in _pages(records, 4000):
+            scores.update(self._ask_graph(vector, len(page), page))
+            # the graph does not reach quite all when all are asked for
+            if missing := [record_id for record_id in page if record_id not in scores]:
+                rest = self._collection.get(ids=missing, include=["embeddings"])
+                vectors = np.asarray(rest["embeddings"], np.float32).reshape(-1, self.dim)
+                scores.update(zip(rest["ids"], (vectors @ vector).tolist(), strict=True))
+        return sorted(scores.items(), key=lambda pair: -pair[1])
+
+    def _ask_graph(self, vector: Vector, k: int, ids: list[str] | None) -> Scored:
+        k = min(k, self.passages if ids is None else len(ids))
+        if k <= 0:
+            return []
+        answer = self._collection.query(
+            query_embeddings=[vector], n_results=k, ids=ids, include=["distances"]
+        )
+        near = zip(answer["ids"][0], answer["distances"][0], strict=True)
+        return [(record_id, 1 - float(distance)) for record_id, distance in near]
+
+    # --- records ----------------------------------------------------------------------------
+
+    def _matches(self, scored: Scored) -> list[VectorMatch]:
+        places: dict[str, str] = {}
+        for page in _pages([record_id for record_id, _ in scored], _PAGE):
+            places.update(self._places(page))
+        # one that was deleted since has no place any more
+        return [_match(i, places[i], score) for i, score in scored if i in places]
+
+    def _places(self, ids: list[str]) -> Iterator[tuple[str, str]]:
+        answer = self._collection.get(ids=ids, include=["metadatas"])
+        for record_id, metadata in zip(answer["ids"], answer["metadatas"], strict=True):
+            yield record_id, str(metadata["at"])
+
+    def _all_ids(self) -> Iterator[str]:
+        total, page = self._collection.count(), 20_000
+        for offset in range(0, total, page):
+            yield from self._collection.get(include=[], limit=page, offset=offset)["ids"]
+
+    def _record_ids(self, memory_ids: Iterable[str]) -> list[str]:
+        return [f"{m}:{number}" for m in memory_ids for number in range(self.counts.get(m, 0))]
+
+    def _set_count(self, memory_id: str, count: int) -> None:
+        self.passages += count - self.counts.get(memory_id, 0)
+        if count:
+            self.counts[memory_id] = count
+        else:
+            self.counts.pop(memory_id, None)
+
+
+def _at(passage: PassageText) -> str:
+    digest = blake2b(passage.text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"{passage.source} {passage.start} {passage.end} {digest}"
+
+
+def _match(record_id: str, at: str, score: float) -> VectorMatch:
+    source, start, end, _ = at.split(" ")
+    memory_id = record_id.rpartition(":")[0]
+    return VectorMatch(memory_id, int(start), int(end), cast(Source, source), score)
+
+
+def _pages(items: Sequence[str], size: int) -> Iterator[list[str]]:
+    for start in range(0, len(items), size):
+        yield list(items[start : start + size])
