@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from neurigraph.edits.memories import MemoryEdit
 from neurigraph.edits.prepared import PART_TOKENS
 from neurigraph.edits.save import Saved
 from neurigraph.errors import Forbidden, NotFound
@@ -90,25 +91,46 @@ class Filing:
         words = _WORDS.findall(f"{' '.join(keywords)} {summary}")
         return keywords, " ".join(words[:QUERY_WORDS])
 
+    def bounded_edit(self, edit: MemoryEdit, reader: Reader) -> MemoryEdit:
+        """The same edit, its new topic checked: within the reader's scope, and seen by it."""
+        if not reader.ai:
+            return edit
+        path = self._path(edit.broad_topic or "", edit.focused_topic or "", reader)
+        place = self._library.place_at(path)
+        if place is not None and not reader.may_see_place(self._library, place):
+            raise NotFound("topic", path)
+        return replace(edit, broad_topic=path, focused_topic=None)
+
     def _bounded(self, conversation: Conversation, reader: Reader) -> Conversation:
         """The same, with the topic checked against the reader's scope."""
         if not reader.scope:
             return conversation
         broad, focused = conversation.broad_topic or "", conversation.focused_topic or ""
-        place = self._known(focused or broad) if not (broad and focused) else self._known(broad)
-        path = place.path if place else broad or focused
-        if broad and focused:
-            path = f"{path}/{focused}"
-        if not broad and place is None and "/" not in reader.scope:
+        path = self._path(broad, focused, reader)
+        return replace(conversation, broad_topic=path, focused_topic=None)
+
+    def _path(self, broad: str, focused: str, reader: Reader) -> str:
+        """The path of the topic that two names mean, each a name, a path, an id or empty."""
+        broad, focused = broad.strip().strip("/"), focused.strip().strip("/")
+        known = self._known(broad) if broad else self._known(focused)
+        path = known.path if known else broad or focused
+        inner = self._known(focused)
+        if inner is not None and inner.id == focused:
+            path = inner.path
+        elif broad and focused:
+            path = f"{path.partition('/')[0]}/{focused}"
+        elif not broad and known is None and reader.scope and "/" not in reader.scope:
             path = f"{reader.scope}/{focused}"
         if not within(path, reader.scope):
             raise Forbidden(
                 f"broad_topic: this connection is limited to {reader.scope}; "
-                "save into it or leave the topics out"
+                "choose a topic within it or leave the topics out"
             )
-        return replace(conversation, broad_topic=path, focused_topic=None)
+        return path
 
     def _known(self, wanted: str) -> Place | None:
+        if not wanted:
+            return None
         try:
             return self._library.node(wanted)
         except NotFound:

@@ -37,17 +37,13 @@ def scope_asked() -> str:
     return asked.strip().strip("/")
 
 
-def reader_of(memory: Memory) -> Reader:
-    """An AI, and the scope of its connection."""
-    return memory.reader_for(scope_asked())
-
-
-async def carry_out(ctx: Context, doing: str, call: Callable[[], T]) -> T:
-    """Run a call to Memory in a thread, and say every second that it goes on.
+async def carry_out(ctx: Context, memory: Memory, doing: str, call: Callable[[Reader], T]) -> T:
+    """Run a call to Memory in a thread, as the AI that asks, and say every second that it goes on.
 
     Our errors become errors that the model reads.
     """
-    task = asyncio.create_task(run_in_threadpool(call))
+    scope = scope_asked()
+    task = asyncio.create_task(run_in_threadpool(lambda: call(memory.reader_for(scope))))
     seconds = 0.0
     try:
         while not (await asyncio.wait({task}, timeout=PROGRESS_SECONDS))[0]:

@@ -13,10 +13,12 @@ from pydantic import Field
 
 from neurigraph.answers import moment
 from neurigraph.errors import InvalidInput
-from neurigraph.mcp_calls import answered, carry_out, reader_of
+from neurigraph.mcp_calls import answered, carry_out
+from neurigraph.mcp_context import context_answer
 from neurigraph.mcp_pages import clip, page
 from neurigraph.mcp_results import (
     BroadTopic,
+    ContextAnswer,
     Found,
     MemoryAnswer,
     RecallAnswer,
@@ -30,22 +32,33 @@ from neurigraph.mcp_results import (
     memory_answer,
     topic_path,
 )
-from neurigraph.mcp_text import recall_text, recent_text, search_text, topics_text
+from neurigraph.mcp_text import context_text, recall_text, recent_text, search_text, topics_text
 from neurigraph.memory import Filter, Memory, Page
-from neurigraph.model import Hit
+from neurigraph.model import Hit, Node
+from neurigraph.vault.layout import NODE_ID
 from neurigraph.vault.turns import estimate_tokens
 from neurigraph.views import Reader
 
 SEARCH_TOKENS = 4_000
 """The most that an answer of search_memory quotes."""
 
-TOPIC_TOKENS = 6_000
+TOPIC_TOKENS = 8_000
+FEWER = (30, 15, 8, 4, 2, 1, 0)
+"""Focused topics of each broad one that are shown where all are too many."""
+
+MOST_EDGES = 200
 RECENT_TOKENS = 4_000
+CONTEXT_TOKENS, LEAST_CONTEXT, MOST_CONTEXT = 4_000, 200, 20_000
 PAGE_TOKENS, LEAST_PAGE, MOST_PAGE = 4_000, 400, 20_000
 
 LOOKS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
+
+OPENS = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+"""Reading that counts as opening; nothing that a person wrote is changed by it."""
 
 MemoryId = Annotated[
     str, Field(description="A memory's id as an answer gave it, such as m-20261130-7f3a2c1b.")
@@ -88,9 +101,8 @@ def add_reading_tools(server: FastMCP, memory: Memory) -> None:
         a detail. Finding nothing means that it was not saved: say so, do not guess. Ask again
         with other words rather than with a higher limit.
         """
-        reader = await carry_out(ctx, "looking", lambda: reader_of(memory))
 
-        def call() -> SearchAnswer:
+        def call(reader: Reader) -> SearchAnswer:
             result = memory.search(query, scope=scope, limit=limit, reader=reader)
             shown, left = fit_hits(result.hits, SEARCH_TOKENS)
             return SearchAnswer(
@@ -101,8 +113,52 @@ def add_reading_tools(server: FastMCP, memory: Memory) -> None:
                 left_out=_sentences(left, behind(memory)),
             )
 
-        answer = await carry_out(ctx, "searching", call)
+        answer = await carry_out(ctx, memory, "searching", call)
         return answered(answer, search_text(answer))
+
+    @server.tool(
+        title="Recall what matters",
+        annotations=OPENS,
+        output_schema=ContextAnswer.model_json_schema(mode="serialization"),
+    )
+    async def get_context(
+        ctx: Context,
+        broad_topic: Annotated[
+            str, Field(description="Only of this topic, by name, path or id; may stay empty.")
+        ] = "",
+        focused_topic: Annotated[
+            str, Field(description="Only of this focused topic within it; may stay empty.")
+        ] = "",
+        query: Annotated[
+            str,
+            Field(max_length=2_000, description="What the conversation is about, in a few words."),
+        ] = "",
+        max_tokens: Annotated[
+            int,
+            Field(
+                ge=LEAST_CONTEXT,
+                le=MOST_CONTEXT,
+                description="About how many tokens of quoted text to answer at most.",
+            ),
+        ] = CONTEXT_TOKENS,
+    ) -> ToolResult:
+        """Get what the person's memory has on a matter, packed to fit: summaries, and the
+        passages that answer the query.
+
+        Use it at the start of a conversation on something they may have worked on before, with
+        a query, a topic, or both. With nothing at all it answers the hottest memories of each
+        topic: what they are busy with. It counts as opening these memories. For one exact
+        detail search_memory is better; for the full text get_recall_file.
+        """
+
+        def call(reader: Reader) -> ContextAnswer:
+            topic = topic_asked(memory, broad_topic, focused_topic, reader)
+            answer = context_answer(memory, topic, query, max_tokens, reader)
+            answer.left_out = _sentences(answer.left_out, behind(memory))
+            return answer
+
+        answer = await carry_out(ctx, memory, "recalling", call)
+        return answered(answer, context_text(answer))
 
     @server.tool(
         title="List topics",
@@ -116,13 +172,14 @@ def add_reading_tools(server: FastMCP, memory: Memory) -> None:
         Use it to choose where to save a conversation, or to see what the person keeps. To find
         something, search_memory is better.
         """
-        reader = await carry_out(ctx, "looking", lambda: reader_of(memory))
-        answer = await carry_out(ctx, "listing", lambda: topics_answer(memory, reader))
+        answer = await carry_out(
+            ctx, memory, "listing", lambda reader: topics_answer(memory, reader)
+        )
         return answered(answer, topics_text(answer))
 
     @server.tool(
         title="Read a whole conversation",
-        annotations=LOOKS,
+        annotations=OPENS,
         output_schema=RecallAnswer.model_json_schema(mode="serialization"),
     )
     async def get_recall_file(
@@ -142,9 +199,11 @@ def add_reading_tools(server: FastMCP, memory: Memory) -> None:
         Answers one page and, while there is more, next_offset for the next call. Do not read
         further than you need: pages are long. Counts as opening the memory, which keeps it hot.
         """
-        reader = await carry_out(ctx, "looking", lambda: reader_of(memory))
         answer = await carry_out(
-            ctx, "reading", lambda: recall_answer(memory, chunk_id, offset, limit, reader)
+            ctx,
+            memory,
+            "reading",
+            lambda reader: recall_answer(memory, chunk_id, offset, limit, reader),
         )
         return answered(answer, recall_text(answer))
 
@@ -164,8 +223,9 @@ def add_reading_tools(server: FastMCP, memory: Memory) -> None:
         questions such as "what did we do this week". Answers ids, summaries, decisions and open
         questions, no transcripts.
         """
-        reader = await carry_out(ctx, "looking", lambda: reader_of(memory))
-        answer = await carry_out(ctx, "listing", lambda: recent_answer(memory, days, limit, reader))
+        answer = await carry_out(
+            ctx, memory, "listing", lambda reader: recent_answer(memory, days, limit, reader)
+        )
         return answered(answer, recent_text(answer))
 
 
@@ -174,7 +234,17 @@ def behind(memory: Memory) -> str:
     if memory.state != "ready":
         return "The memory is still being indexed: this answer may lack some of it."
     keyword, _ = memory.behind()
-    return f"{keyword} notes that changed just now are not searchable yet." if keyword else ""
+    if not keyword:
+        return ""
+    return f"Notes that changed just now and are not searchable yet: {keyword}."
+
+
+def topic_asked(memory: Memory, broad: str, focused: str, reader: Reader) -> str:
+    """The topic that two names mean, as one; either may be empty, a path or an id."""
+    broad, focused = broad.strip(), focused.strip()
+    if not (broad and focused) or NODE_ID.fullmatch(focused):
+        return focused or broad
+    return f"{memory.topic(broad, reader=reader).path.partition('/')[0]}/{focused}"
 
 
 def _sentences(*parts: str) -> str:
@@ -209,18 +279,34 @@ def fit_hits(hits: Sequence[Hit], tokens: int) -> tuple[list[Found], str]:
 
 
 def topics_answer(memory: Memory, reader: Reader) -> TopicsAnswer:
-    """All topics that this reader may see, most memories first where they do not all fit."""
+    """All topics that this reader may see; where they are too many, the fullest ones."""
+    broad = memory.topics("broad", reader=reader)
     focused = memory.topics("focused", reader=reader)
-    tree = [
-        BroadTopic(
-            **focused_answer(broad).model_dump(),
-            focused=[focused_answer(f) for f in focused if f.parent == broad.id],
-        )
-        for broad in memory.topics("broad", reader=reader)
-    ]
-    places = {n.id: n for n in [*focused, *memory.topics("broad", reader=reader)]}
+    places = {n.id: n for n in [*broad, *focused]}
     edges = [edge_answer(e, places) for e in memory.edges(reader=reader)]
-    return TopicsAnswer(topics=tree, edges=edges, scope=reader.scope)
+    for most in (len(focused), *FEWER):
+        shown = [_with_focused(b, [f for f in focused if f.parent == b.id], most) for b in broad]
+        held = {t.path for b in shown for t in (b, *b.focused)}
+        joined = [e for e in edges if e.source in held and e.target in held][:MOST_EDGES]
+        answer = TopicsAnswer(topics=shown, edges=joined, scope=reader.scope)
+        if estimate_tokens(answer.model_dump_json()) <= TOPIC_TOKENS:
+            break
+    missing = len(focused) - sum(len(b.focused) for b in answer.topics)
+    left = [f"{missing} focused topics with fewer memories are not shown."] if missing else []
+    if len(joined) < len(edges):
+        left.append(f"{len(edges) - len(joined)} connections are not shown.")
+    answer.left_out = _sentences(*left, behind(memory))
+    return answer
+
+
+def _with_focused(broad: Node, focused: Sequence[Node], most: int) -> BroadTopic:
+    """A broad topic with at most so many of its focused ones, the fullest, in their order."""
+    fullest = sorted(focused, key=lambda n: -n.counts.memories)[:most]
+    kept = {n.id for n in fullest}
+    return BroadTopic(
+        **focused_answer(broad).model_dump(),
+        focused=[focused_answer(n) for n in focused if n.id in kept],
+    )
 
 
 def recall_answer(

@@ -10,7 +10,9 @@ from starlette.types import ASGIApp
 
 from neurigraph import __version__
 from neurigraph.mcp_calls import PlainErrors
+from neurigraph.mcp_editing import add_editing_tools
 from neurigraph.mcp_reading import add_reading_tools
+from neurigraph.mcp_resources import add_prompts, add_resources
 from neurigraph.mcp_writing import add_writing_tools
 from neurigraph.memory import Memory
 
@@ -47,6 +49,9 @@ def mcp_server(memory: Memory) -> FastMCP:
     )
     add_reading_tools(server, memory)
     add_writing_tools(server, memory)
+    add_editing_tools(server, memory)
+    add_resources(server, memory)
+    add_prompts(server)
     return server
 
 

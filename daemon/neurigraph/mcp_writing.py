@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from neurigraph.edits.artifacts import take_in
 from neurigraph.filing import Filed
-from neurigraph.mcp_calls import answered, carry_out, reader_of
+from neurigraph.mcp_calls import answered, carry_out
 from neurigraph.mcp_results import SaveAnswer, WarmAnswer, counts_answer, topic_path
 from neurigraph.mcp_text import save_text, warm_text
 from neurigraph.memory import Memory
@@ -114,9 +114,8 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
         memory; a longer version updates it. Do not save small talk, secrets such as passwords,
         or what the person asked to keep out.
         """
-        reader = await carry_out(ctx, "looking", lambda: reader_of(memory))
 
-        def call() -> SaveAnswer:
+        def call(reader: Reader) -> SaveAnswer:
             conversation = Conversation(
                 content=content,
                 title=title,
@@ -132,7 +131,7 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
             )
             return save_answer(memory, memory.save(conversation, reader=reader), reader)
 
-        answer = await carry_out(ctx, "saving", call)
+        answer = await carry_out(ctx, memory, "saving", call)
         return answered(answer, save_text(answer))
 
     @server.tool(
@@ -158,9 +157,8 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
         Use it when you know the topic from list_topics; else save_conversation, which also makes
         new topics. Otherwise it does the same and answers the same.
         """
-        reader = await carry_out(ctx, "looking", lambda: reader_of(memory))
 
-        def call() -> SaveAnswer:
+        def call(reader: Reader) -> SaveAnswer:
             conversation = Conversation(
                 content=transcript,
                 title=title,
@@ -171,7 +169,7 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
             saved = memory.push(focused_node_id, conversation, reader=reader)
             return save_answer(memory, saved, reader)
 
-        answer = await carry_out(ctx, "saving", call)
+        answer = await carry_out(ctx, memory, "saving", call)
         return answered(answer, save_text(answer))
 
     @server.tool(
@@ -188,9 +186,8 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
         Use it when the person is about to work on a topic for a while. Nothing needs it: cold
         memories are found and read all the same, only slower. Answers how many were unpacked.
         """
-        reader = await carry_out(ctx, "looking", lambda: reader_of(memory))
 
-        def call() -> WarmAnswer:
+        def call(reader: Reader) -> WarmAnswer:
             warmed, left = memory.warm(node_id, reader)
             node = memory.topic(node_id, reader=reader)
             return WarmAnswer(
@@ -201,7 +198,7 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
                 left_out=f"{left} more stay packed: temperature.warm_limit." if left else "",
             )
 
-        answer = await carry_out(ctx, "warming", call)
+        answer = await carry_out(ctx, memory, "warming", call)
         return answered(answer, warm_text(answer))
 
 

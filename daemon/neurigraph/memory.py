@@ -334,11 +334,16 @@ class Memory:
         return [e for e in found if e.source in family or e.target in family]
 
     def connect(
-        self, source: str, target: str, relationship: str = "related_to", weight: float = 1.0
+        self,
+        source: str,
+        target: str,
+        relationship: str = "related_to",
+        weight: float = 1.0,
+        reader: Reader = PERSON,
     ) -> Edge:
         """Join two topics; joining them again changes the weight."""
         with self._edits:
-            left, right = self._place(source), self._place(target)
+            left, right = (self._place(end, None, reader) for end in (source, target))
             nodes.connect(self._desk, left, right, relationship, weight)
             return self._edge(left.path, right.path, relationship)
 
@@ -483,21 +488,26 @@ class Memory:
             last = self._last_draft = (transcript, extractive(transcript, keywords_quick=True))
         return last[1]
 
-    def update_memory(self, memory_id: str, edit: MemoryEdit, version: str | None) -> Chunk:
+    def update_memory(
+        self, memory_id: str, edit: MemoryEdit, version: str | None, reader: Reader = PERSON
+    ) -> Chunk:
         """Change a memory's words or place, compare-and-swap."""
         with self._edits:
-            record = memories.update(self._desk, self._record(memory_id), edit, version)
+            known = self._record(memory_id, reader)
+            if edit.moves:
+                edit = self._filing.bounded_edit(edit, reader)
+            record = memories.update(self._desk, known, edit, version)
             self._note_moves(memory_id, record.id)
             if edit.pinned:
                 self._climate.pinned(record)
             return self.memory(record.id)
 
-    def delete_memory(self, memory_id: str, version: str | None) -> str:
+    def delete_memory(self, memory_id: str, version: str | None, reader: Reader = PERSON) -> str:
         """Move a memory to the trash, from which `restore_memory` brings it back."""
         from neurigraph.edits.desk import check_version
 
         with self._edits:
-            record = self._record(memory_id)
+            record = self._record(memory_id, reader)
             check_version(record, version)
             return memories.delete(self._desk, record, self._tombstones)
 
