@@ -185,7 +185,7 @@ def same_second(a: datetime | None, b: datetime | None) -> bool:
 
 
 def _just_opened(reading: Reading, now: datetime, settings: TemperatureSettings) -> bool:
-    opened = reading.opened
+    opened = newest((reading.opened,), now)
     return opened is not None and by_age(opened, now, settings) is Temperature.HOT
 
 
