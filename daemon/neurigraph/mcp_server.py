@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -57,6 +58,11 @@ def mcp_server(memory: Memory) -> FastMCP:
 
 def mcp_app(memory: Memory) -> tuple[ASGIApp, Callable[[], AbstractAsyncContextManager[None]]]:
     """The app for `/mcp`, and the lifespan within which it serves."""
+    # into the daemon's own log, with all else
+    logger = logging.getLogger("fastmcp")
+    logger.handlers.clear()
+    logger.propagate = True
+    logger.setLevel(logging.WARNING)
     # no sessions: a client goes on after the daemon was restarted, as if nothing had happened
     app = mcp_server(memory).http_app(path="/mcp", stateless_http=True)
 

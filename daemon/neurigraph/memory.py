@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -265,10 +265,9 @@ class Memory:
 
     def _place(self, wanted: str, kind: Kind | None = None, reader: Reader = PERSON) -> Place:
         library = self._store.library
-        place = library.node(wanted, kind)
-        if not reader.may_see_place(library, place):
-            raise NotFound("topic", wanted)
-        return place
+        if reader == PERSON:
+            return library.node(wanted, kind)
+        return library.node(wanted, kind, lambda place: reader.may_see_place(library, place))
 
     def _node(self, place: Place, reader: Reader = PERSON) -> Node:
         library = self._store.library
@@ -326,7 +325,8 @@ class Memory:
         library = self._store.library
         places = library.places()
         seen = {i for i, p in places.items() if reader.may_see_place(library, p)}
-        found = [e for e in library.edges() if e.source in seen and e.target in seen]
+        edges = library.edges_without_private() if reader.ai else library.edges()
+        found = [e for e in edges if e.source in seen and e.target in seen]
         if not wanted:
             return found
         place = self._place(wanted, None, reader)
@@ -391,7 +391,7 @@ class Memory:
         fitting = [r for r in records if _fits(r, wanted) and reader.may_see(library, r)]
         fitting.sort(key=lambda r: r.path)
         fitting.sort(key=self._sort_key(sort), reverse=descending)
-        return self._chunks(page.cut(fitting)), len(fitting)
+        return self._chunks(page.cut(fitting), reader), len(fitting)
 
     def _sort_key(
         self, sort: Sort
@@ -411,7 +411,7 @@ class Memory:
 
     def memory(self, memory_id: str, reader: Reader = PERSON) -> Chunk:
         """One memory. Raises `NotFound`."""
-        return self._chunks([self._record(memory_id, reader)])[0]
+        return self._chunks([self._record(memory_id, reader)], reader)[0]
 
     def _record(self, memory_id: str, reader: Reader = PERSON) -> Record:
         library = self._store.library
@@ -420,10 +420,22 @@ class Memory:
             raise NotFound("memory", memory_id)
         return record
 
-    def _chunks(self, records: Iterable[Record]) -> list[Chunk]:
+    def _chunks(self, records: Iterable[Record], reader: Reader = PERSON) -> list[Chunk]:
         records = list(records)
         sections = self._climate.sections(records)
-        return [self._views.chunk(r, sections.get(r.path, Sections())) for r in records]
+        chunks = [self._views.chunk(r, sections.get(r.path, Sections())) for r in records]
+        return chunks if reader == PERSON else [self._without_unseen(c, reader) for c in chunks]
+
+    def _without_unseen(self, chunk: Chunk, reader: Reader) -> Chunk:
+        """A memory without mention of parts that this reader may not see."""
+        library = self._store.library
+
+        def seen(part: str | None) -> str | None:
+            record = library.find(part) if part else None
+            return part if record is not None and reader.may_see(library, record) else None
+
+        previous, following = seen(chunk.previous_part), seen(chunk.next_part)
+        return replace(chunk, previous_part=previous, next_part=following)
 
     def save(
         self, conversation: Conversation, *, folder: str | None = None, reader: Reader = PERSON
@@ -817,8 +829,6 @@ def _is_edit_of_text(change: Change) -> bool:
 
 
 def _in_topic(conversation: Conversation, place: Place) -> Conversation:
-    from dataclasses import replace
-
     return replace(conversation, broad_topic=place.name, focused_topic=None)
 
 

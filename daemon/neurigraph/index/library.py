@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -273,25 +273,33 @@ class Library:
         topic = topic_of(record.path)
         return self.place_at(f"{topic.broad}/{topic.focused}" if topic.focused else topic.broad)
 
-    def node(self, wanted: str, kind: Kind | None = None) -> Place:
-        """A node by id, path or name. Raises `NotFound` with the nearest names."""
+    def node(
+        self, wanted: str, kind: Kind | None = None, seen: Callable[[Place], bool] | None = None
+    ) -> Place:
+        """A node by id, path or name. Raises `NotFound` with the nearest names.
+
+        With `seen`, nodes for which it is false count as if they were not there.
+        """
         with self.lock:
             places = self.places()
             wanted = self._redirects.get(wanted, wanted)
             found = places.get(wanted) or self.place_at(wanted.strip().strip("/"))
-            if found is None:
+            if found is None or (seen and not seen(found)):
                 named = [p for p in places.values() if same_name(p.name, wanted.strip())]
                 named.sort(key=lambda p: p.kind != (kind or "broad"))
-                found = next((p for p in named if kind in (None, p.kind)), None)
+                fits = (p for p in named if kind in (None, p.kind) and (not seen or seen(p)))
+                found = next(fits, None)
             if found is None or (kind is not None and found.kind != kind):
-                raise NotFound("topic", wanted, self.nearest(wanted, kind))
+                raise NotFound("topic", wanted, self.nearest(wanted, kind, seen))
             return found
 
-    def nearest(self, wanted: str, kind: Kind | None = None) -> list[str]:
+    def nearest(
+        self, wanted: str, kind: Kind | None = None, seen: Callable[[Place], bool] | None = None
+    ) -> list[str]:
         """Up to three topic paths or names that come close to what was asked for."""
         names: dict[str, str] = {}
         for place in self.places().values():
-            if kind is None or place.kind == kind:
+            if kind in (None, place.kind) and (not seen or seen(place)):
                 names.setdefault(place.path.casefold(), place.path)
                 names.setdefault(place.name.casefold(), place.path)
         close = get_close_matches(wanted.casefold(), names, n=6, cutoff=0.6)
@@ -371,13 +379,20 @@ class Library:
                 self._edges = list(self._build_edges())
             return self._edges
 
-    def _build_edges(self) -> Iterator[Edge]:
+    def edges_without_private(self) -> list[Edge]:
+        """The edges that are left without what private notes say."""
+        with self.lock:
+            if not any(r.private for r in self._by_path.values()):
+                return self.edges()
+            return list(self._build_edges(private=False))
+
+    def _build_edges(self, *, private: bool = True) -> Iterator[Edge]:
         declared: dict[tuple[str, str, str], float] = {}
         implied: defaultdict[tuple[str, str], float] = defaultdict(float)
         resolved: dict[tuple[str, str], str | None] = {}
         for record in self._by_path.values():
             source = self.place_of(record) if record.links else None
-            if source is None:
+            if source is None or (not private and self.is_private(record)):
                 continue
             folder = record.path.rpartition("/")[0]
             for link in record.links:
