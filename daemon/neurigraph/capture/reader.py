@@ -1,13 +1,12 @@
 """The process that reads what is imported, so that nothing in a foreign file can slow the daemon.
 
 Started by `read_apart` as `python -m neurigraph.capture.reader`: an order comes through its
-standard input, parcels leave through its standard output. It also drafts titles and summaries,
-which is most of the work of an import.
+standard input, parcels leave through its standard output. Titles and summaries, most of the work of
+an import, are drafted here too.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import sys
@@ -17,46 +16,54 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from neurigraph.capture.parcel import Finished, Opened, Order, Parcel, Piece, Refused
-from neurigraph.edits.prepared import Preparer, Ready
-from neurigraph.importers.export import ExportItem
+from neurigraph.capture.drafters import prepared
+from neurigraph.capture.parcel import Finished, Opened, Order, Parcel, Refused
 from neurigraph.importers.opened import Export, Item
 from neurigraph.importers.recognise import recognise
 from neurigraph.importers.source import Failed, UnreadableExport
 from neurigraph.index.vector_pipe import receive, send
-from neurigraph.model import Conversation
-from neurigraph.summarize.draft import Draft
-from neurigraph.summarize.extractive import extractive
 
-log = logging.getLogger(__name__)
+MOST_HELPERS = 3
 
 
-def read(order: Order) -> Iterator[Parcel]:
-    """Everything that was asked for, in the order in which it lies there."""
-    preparer = Preparer(quick_draft, order.secrecy)
+def read(order: Order, helpers: int = 0) -> Iterator[Parcel]:
+    """Everything that was asked for, in the order in which it lies there.
+
+    With many new conversations, up to `helpers` processes draft them.
+    """
     skipped: Counter[str] = Counter()
-    many = len(order.paths) > 1
-    done = 0
-    if many:
+    if len(order.paths) > 1:
         total = sum(_size(path) for path in order.paths)
         yield Opened(f"{len(order.paths)} files", (), len(order.paths), total)
+        yield from prepared(_of_many(order, skipped), order, helpers)
+    else:
+        try:
+            opened = _open(order.paths[0], order)
+        except UnreadableExport as error:
+            yield Refused(error.name, error.reason)
+            return
+        with opened:
+            yield Opened(opened.name, opened.kinds, opened.count, opened.total_bytes)
+            items = ((item, opened.done_bytes) for item in opened.read())
+            yield from prepared(items, order, helpers)
+            skipped += opened.skipped
+    yield Finished(dict(skipped))
+
+
+def _of_many(order: Order, skipped: Counter[str]) -> Iterator[tuple[Item, int]]:
+    """What is in all of the files; one that cannot be read does not stop the others."""
+    done = 0
     for path in order.paths:
         try:
             opened = _open(path, order)
         except UnreadableExport as error:
-            if not many:
-                yield Refused(error.name, error.reason)
-                return
-            yield Piece(Failed(error.name, error.reason), done)
+            yield Failed(error.name, error.reason), done
             continue
         with opened:
-            if not many:
-                yield Opened(opened.name, opened.kinds, opened.count, opened.total_bytes)
             for item in opened.read():
-                yield Piece(_prepared(item, preparer, order), done + opened.done_bytes)
+                yield item, done + opened.done_bytes
             done += opened.total_bytes
-            skipped += opened.skipped
-    yield Finished(dict(skipped))
+            skipped.update(opened.skipped)
 
 
 def _open(path: str, order: Order) -> Export:
@@ -74,30 +81,12 @@ def _size(path: str) -> int:
         return 0
 
 
-def quick_draft(text: str) -> Draft:
-    """A draft that costs little, which better ones may replace later."""
-    return extractive(text, keywords_quick=True)
-
-
-def _prepared(item: Item, preparer: Preparer, order: Order) -> Ready | Failed | ExportItem:
-    if not isinstance(item, Conversation):
-        return item
-    try:
-        if order.drafts:
-            return preparer.worked_out(item, order.known)
-        return preparer.screened(item)
-    except Exception as error:  # noqa: BLE001 - foreign text; the other conversations must be read
-        log.warning("a conversation could not be prepared: %s", type(error).__name__)
-        title = item.title or item.source_id or "a conversation"
-        return Failed(title, f"it could not be prepared ({type(error).__name__})", item.source_id)
-
-
 def serve(pipe: BinaryIO, out: BinaryIO) -> None:
     """Do what one order asks for."""
     message = receive(pipe)
     if message is None:
         return
-    for parcel in read(message[0]):
+    for parcel in read(message[0], helpers=min(os.cpu_count() or 1, MOST_HELPERS)):
         send(out, (parcel,))
 
 

@@ -6,7 +6,7 @@ An import does this in a process of its own and hands the results over; a save d
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -63,15 +63,11 @@ class Preparer:
         beside = kinds_beside(conversation) if self.secrecy == "warn" else ()
         return Ready(conversation, {}, beside)
 
-    def worked_out(self, conversation: Conversation, known: Collection[str]) -> Ready:
-        """The same with a draft of every part whose hash is not `known`."""
+    def worked_out(self, conversation: Conversation) -> Ready:
+        """The same with a draft of every part."""
         ready = self.screened(conversation)
-        parts = {}
-        for text in split_parts(ready.conversation.content, PART_TOKENS):
-            digest = sha256(text)
-            if digest not in known:
-                parts[digest] = self.part(text, {})
-        return replace(ready, parts=parts)
+        texts = split_parts(ready.conversation.content, PART_TOKENS)
+        return replace(ready, parts={sha256(text): self.part(text, {}) for text in texts})
 
     def part(self, text: str, parts: Mapping[str, Prepared]) -> Prepared:
         """What is known of one part, worked out now where it is not in `parts`."""
