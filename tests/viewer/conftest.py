@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from made_vault import HOSTILE, MadeVault
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 
 from browser import installed
 from daemon_process import Daemon, daemon
@@ -21,6 +21,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+expect.set_options(timeout=10_000)
 NEEDLE = "The zebra crossed the ledger at noon."
 
 

@@ -14,10 +14,31 @@ TOPICS = {
     "Programming": ["Rust", "Python", "SQLite"],
 }
 COLORS = ["#e5484d", "#0091ff", "#30a46c", "#f76b15", "#6366f1"]
-WORDS = (
-    "lisinopril pressure morning dose diary refund ledger outage queue tomato balcony compost "
-    "plaster electrician itinerary onsen lifetime parser borrow profiling index backup attention"
-).split()
+WORDS = [
+    "lisinopril",
+    "pressure",
+    "morning",
+    "dose",
+    "diary",
+    "refund",
+    "ledger",
+    "outage",
+    "queue",
+    "tomato",
+    "balcony",
+    "compost",
+    "plaster",
+    "electrician",
+    "itinerary",
+    "onsen",
+    "lifetime",
+    "parser",
+    "borrow",
+    "profiling",
+    "index",
+    "backup",
+    "attention",
+]
 HOSTILE = (
     "## User\n\n<script>window.pwned = 1</script> <img src=x onerror='window.pwned = 2'> "
     "[press me](javascript:window.pwned=3) <svg onload=window.pwned=4>\n\n"

@@ -98,9 +98,7 @@ def test_deleting_and_undoing_bring_the_note_back_as_it_was(
     assert note.read_bytes() == before
 
 
-def test_a_memory_moves_to_another_topic_and_back(
-    running: Daemon, vault: Path, page: Page
-) -> None:
+def test_a_memory_moves_to_another_topic_and_back(running: Daemon, vault: Path, page: Page) -> None:
     card = shown(page, running, 7)
     home = note_of(vault, 7).parent
     choose(page, card, "Move")

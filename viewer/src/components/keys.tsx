@@ -1,6 +1,6 @@
 /** The keyboard: one key a view, and Esc always one step back. */
 
-import { useEffect, useState } from "react";
+import { useLayoutEffect, useState } from "react";
 import { Dialog } from "./dialog.tsx";
 
 export type KeyMap = Record<string, () => void>;
@@ -14,9 +14,18 @@ function inDialog(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('[role="dialog"], [role="menu"]') !== null;
 }
 
+/** Give the focus to an element that may have to be scrolled into being first. */
+export function focusSoon(find: () => HTMLElement | null | undefined, tries = 8): void {
+  requestAnimationFrame(() => {
+    const element = find();
+    if (element) element.focus({ preventScroll: true });
+    else if (tries > 1) focusSoon(find, tries - 1);
+  });
+}
+
 /** Single keys, heard while nobody types and no dialog is open. */
 export function useKeys(keys: KeyMap): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     function press(event: KeyboardEvent) {
       if (event.defaultPrevented || event.isComposing) return;
       if (event.metaKey || event.ctrlKey || event.altKey) return;
@@ -37,7 +46,7 @@ export function focusSearch(): void {
 
 /** Ctrl-K or ⌘K reaches the search field from everywhere, also while typing. */
 export function useSearchChord(): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     function press(event: KeyboardEvent) {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
       event.preventDefault();

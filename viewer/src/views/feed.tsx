@@ -3,6 +3,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Feather, SearchX } from "lucide-react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { focusSoon } from "../components/keys.tsx";
 import { Bar, Blank, Connect, Failed } from "../components/states.tsx";
 import { Button } from "../components/button.tsx";
 import { go, NO_FILTERS, urls, type Filters, type Place } from "../route.ts";
@@ -87,9 +88,9 @@ export function Feed({ node, place, filters }: Props) {
   function focus(index: number) {
     setActive(index);
     list.scrollToIndex(index, { align: "auto" });
-    requestAnimationFrame(() => {
-      scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"] > article`)?.focus();
-    });
+    focusSoon(() =>
+      scroller.current?.querySelector<HTMLElement>(`[data-index="${index}"] > article`),
+    );
   }
 
   function press(event: KeyboardEvent) {

@@ -117,6 +117,12 @@ export function NewTopic({ parent, onClose }: { parent: Node | null; onClose: ()
   );
 }
 
+const sameWords = (a: Node, b: Node) =>
+  a.name === b.name &&
+  a.description === b.description &&
+  a.color === b.color &&
+  a.private === b.private;
+
 export function EditTopic({ node, onClose }: { node: Node; onClose: () => void }) {
   const queries = useQueryClient();
   // What the form began from: a change made elsewhere meanwhile must not be undone unseen.
@@ -132,15 +138,22 @@ export function EditTopic({ node, onClose }: { node: Node; onClose: () => void }
     if (color !== begun.color) change.color = color;
     if (hidden !== begun.private) change.private = hidden;
     if (Object.keys(change).length === 0) return;
-    try {
-      const made = await api.changeNode(begun, change);
+    const done = (made: Node) => {
       queries.setQueryData(["nodes", "one", made.kind, made.id], made);
       refresh(queries, "nodes", "edges", "memories");
+    };
+    try {
+      done(await api.changeNode(begun, change));
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 409) throw error;
       const now = await api.node(node.kind, node.id);
       queries.setQueryData(["nodes", "one", node.kind, node.id], now);
       if (now.version === begun.version) throw error;
+      if (sameWords(now, begun)) {
+        // Only something else about it changed, such as a connection.
+        done(await api.changeNode(now, change));
+        return;
+      }
       setBegun(now);
       throw new Error(
         `It was changed elsewhere meanwhile: it is now called “${now.name}”${now.description ? `, described as “${now.description}”` : ""}. Save again to put yours in its place.`,

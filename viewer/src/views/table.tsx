@@ -6,6 +6,7 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react"
 import type { SortKey } from "../api/client.ts";
 import { useChangedLately } from "../api/live.ts";
 import type { Memory } from "../api/shapes.ts";
+import { focusSoon } from "../components/keys.tsx";
 import { Link } from "../components/link.tsx";
 import { Bar, Failed } from "../components/states.tsx";
 import { TemperatureMark } from "../components/temperature.tsx";
@@ -94,9 +95,7 @@ export function Table({ node, place, filters }: Props) {
       const index = Math.max(0, Math.min(count - 1, next));
       setActive(index);
       list.scrollToIndex(index);
-      requestAnimationFrame(() => {
-        scroller.current?.querySelector<HTMLElement>(`tr[data-index="${index}"]`)?.focus();
-      });
+      focusSoon(() => scroller.current?.querySelector<HTMLElement>(`tr[data-index="${index}"]`));
     } else if (event.key === "Enter" && event.target instanceof HTMLTableRowElement) {
       const memory = rows.row(active);
       if (memory) go(urls.memory(memory.id));

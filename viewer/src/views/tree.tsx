@@ -7,6 +7,7 @@ import { useCallback, useMemo, useRef, useState, type KeyboardEvent } from "reac
 import type { MemoryQuery } from "../api/client.ts";
 import { broadQuery, focusedQuery, memoriesQuery, nodeQuery } from "../api/queries.ts";
 import type { Memory, Node } from "../api/shapes.ts";
+import { focusSoon } from "../components/keys.tsx";
 import { Bar, Failed } from "../components/states.tsx";
 import { TemperatureMark } from "../components/temperature.tsx";
 import { go, NO_FILTERS, urls, type Place } from "../route.ts";
@@ -95,9 +96,7 @@ export function Tree({ place }: { place: Place }) {
     const at = Math.max(0, Math.min(rows.length - 1, index));
     setActive(at);
     list.scrollToIndex(at);
-    requestAnimationFrame(() => {
-      scroller.current?.querySelector<HTMLElement>(`[data-index="${at}"]`)?.focus();
-    });
+    focusSoon(() => scroller.current?.querySelector<HTMLElement>(`[data-index="${at}"]`));
   }
 
   function enter(row: TreeRow) {
