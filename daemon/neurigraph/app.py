@@ -30,6 +30,7 @@ from neurigraph.memory import Memory
 from neurigraph.model import Event
 from neurigraph.resources import viewer_dir
 from neurigraph.rest_api import routes
+from neurigraph.rest_import import import_routes
 from neurigraph.rest_jobs import job_routes
 from neurigraph.rest_requests import error_response, on_fault, on_http_error, on_neurigraph_error
 from neurigraph.rest_temperature import temperature_routes
@@ -87,6 +88,7 @@ def create_app(
             *routes(),
             *job_routes(),
             *temperature_routes(),
+            *import_routes(),
             Route("/api/events", events),
             Route("/{path:path}", page, methods=["GET"]),
         ],

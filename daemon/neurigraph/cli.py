@@ -14,7 +14,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from neurigraph import __version__, cli_care, cli_connect, cli_temperature
+from neurigraph import __version__, cli_care, cli_connect, cli_import, cli_temperature
 from neurigraph.client import Client, running, start
 from neurigraph.errors import InvalidInput
 from neurigraph.lock import DaemonCard, read_card
@@ -368,7 +368,12 @@ def restore(memory_id: str, vault: Path | None, as_json: bool) -> None:
         click.echo(f"Restored: {answer['path']}")
 
 
-for command in (*cli_connect.COMMANDS, *cli_temperature.COMMANDS, *cli_care.COMMANDS):
+for command in (
+    *cli_import.COMMANDS,
+    *cli_connect.COMMANDS,
+    *cli_temperature.COMMANDS,
+    *cli_care.COMMANDS,
+):
     commands.add_command(command)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import httpx
 
@@ -179,6 +179,21 @@ class Client:
             if on_progress is not None:
                 on_progress(known["done"] or 0, known["total"] or 0, known["text"] or "")
             time.sleep(0.1)
+
+    def download(self, path: str, out: IO[bytes]) -> None:
+        """Write what a GET answers to a file as it comes. Raises `DaemonRefused`."""
+        address = f"{self.card.address}{path}"
+        try:
+            with httpx.stream(
+                "GET", address, headers=_headers(self.card), timeout=ASK_SECONDS, **_LOCAL
+            ) as answer:
+                if answer.status_code >= 400:
+                    answer.read()
+                    raise _refused(answer)
+                for piece in answer.iter_bytes():
+                    out.write(piece)
+        except httpx.HTTPError as error:
+            raise DaemonUnreachable(f"the daemon does not answer ({error})") from error
 
     def ready(self, seconds: float = 300) -> dict[str, Any]:
         """Wait until the daemon has taken up the vault, and answer its status."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -13,6 +13,7 @@ from typing import Literal
 
 from neurigraph.capture.apart import read_apart
 from neurigraph.capture.capture import Capture
+from neurigraph.capture.exporting import everything
 from neurigraph.capture.report import Report
 from neurigraph.capture.run import Table
 from neurigraph.cards import Cards
@@ -33,6 +34,7 @@ from neurigraph.errors import (
 )
 from neurigraph.events import EventBus
 from neurigraph.filing import Filed, Filing, shown_to
+from neurigraph.importers.export import jsonl
 from neurigraph.improve import Improver
 from neurigraph.index.indexer import Change, Outcome
 from neurigraph.index.keyword import IndexDamaged
@@ -541,6 +543,11 @@ class Memory:
     def import_from(self, path: Path, topic: str = "", *, dry_run: bool = False) -> Report:
         """Import an export, a log, a text or a folder of them, and tell what became of each."""
         return self.capture.run(path, topic, dry_run=dry_run)
+
+    def export_lines(self) -> Iterator[bytes]:
+        """Everything that the vault remembers, as JSON Lines; no memory counts as opened."""
+        self._ready_to_write()
+        return jsonl(everything(self._desk))
 
     # -- opening
 

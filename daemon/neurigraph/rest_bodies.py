@@ -75,3 +75,11 @@ class ChunkChange(_Strict):
     pinned: bool | None = None
     private: bool | None = None
     focused_id: str | None = None
+
+
+class Import(_Strict):
+    """The body of a request to import what lies at a path on the daemon's machine."""
+
+    path: str = Field(min_length=1, max_length=4096)
+    topic: str = Field("", max_length=300)
+    dry_run: bool = False

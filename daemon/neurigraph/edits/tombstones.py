@@ -31,15 +31,11 @@ class Tombstones:
 
     def add(self, source_id: str, transcripts: Iterable[str]) -> None:
         """Remember that these were deleted."""
-        self._change(add=self._lines_for(source_id, transcripts), remove=set())
+        self._change(add=lines_for(source_id, transcripts), remove=set())
 
     def remove(self, source_id: str, transcripts: Iterable[str]) -> None:
         """These were restored."""
-        self._change(add=set(), remove=self._lines_for(source_id, transcripts))
-
-    def _lines_for(self, source_id: str, transcripts: Iterable[str]) -> set[str]:
-        lines = {f"transcript {t}" for t in transcripts if t}
-        return lines | ({_source(source_id)} if source_id else set())
+        self._change(add=set(), remove=lines_for(source_id, transcripts))
 
     def _load(self) -> frozenset[str]:
         path = self._files.path(PATH)
@@ -65,6 +61,12 @@ class Tombstones:
         else:
             self._files.create(PATH, data)
         self._read_of = None
+
+
+def lines_for(source_id: str, transcripts: Iterable[str]) -> set[str]:
+    """The lines that say that a source, and these transcripts (SHA-256), were deleted."""
+    lines = {f"transcript {t}" for t in transcripts if t}
+    return lines | ({_source(source_id)} if source_id else set())
 
 
 def _source(source_id: str) -> str:

@@ -49,22 +49,33 @@ class ExportItem:
     artifacts: tuple[NewArtifact, ...] = ()
 
 
-def write_jsonl(items: Iterable[ExportItem], out: BinaryIO) -> int:
-    """Write a header line, the items and an end line; the answer is how many items.
+def jsonl(items: Iterable[ExportItem | Failed]) -> Iterator[bytes]:
+    """A header line, the items and an end line.
 
     An item is one line, and after it come its artifacts, in pieces of 12 MB, so that no line is
-    too long to be read in one piece.
+    too long to be read in one piece. What could not be exported is said in a line of its own.
     """
-    out.write(_line(HEADER))
+    yield _line(HEADER)
     count = 0
     for item in items:
-        out.write(_line(_packed(item)))
+        if isinstance(item, Failed):
+            yield _line({"neurigraph": "problem", "path": item.title, "reason": item.reason})
+            continue
+        yield _line(_packed(item))
         for artifact in item.artifacts:
             for part, start in enumerate(range(0, len(artifact.data) or 1, _PIECE)):
                 piece = base64.b64encode(artifact.data[start : start + _PIECE]).decode()
-                out.write(_line({"artifact": artifact.name, "part": part, "base64": piece}))
+                yield _line({"artifact": artifact.name, "part": part, "base64": piece})
         count += 1
-    out.write(_line({"neurigraph": "end", "items": count}))
+    yield _line({"neurigraph": "end", "items": count})
+
+
+def write_jsonl(items: Iterable[ExportItem], out: BinaryIO) -> int:
+    """Write items as JSON Lines; the answer is how many."""
+    count = -2
+    for line in jsonl(items):
+        out.write(line)
+        count += not line.startswith(b'{"artifact"')
     return count
 
 
@@ -94,7 +105,11 @@ def read_jsonl(stream: BinaryIO, reading: Reading) -> Iterator[ExportItem | Fail
             if open_item is not None:
                 yield _whole(open_item, found)
             found = {}
-            open_item = None if "neurigraph" in record else _unpacked(record, name)
+            said = record.get("neurigraph")
+            open_item = None if said else _unpacked(record, name)
+            if said == "problem":
+                missing = f"it was not exported: {record.get('reason')}"
+                yield Failed(str(record.get("path") or name), missing)
     if open_item is not None:
         yield _whole(open_item, found)
     if reading.skipped.pop("damaged line", 0):

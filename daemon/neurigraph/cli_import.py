@@ -1,0 +1,212 @@
+"""Commands for what comes in and goes out: import, export."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from neurigraph.client import Client
+from neurigraph.terminal import (
+    Failure,
+    client_of,
+    console,
+    json_option,
+    print_json,
+    vault_option,
+)
+
+SHOWN = 50
+"""Rows of a kind that a table shows."""
+
+
+@click.command("import")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--topic", default="", help="Where all of it goes, such as Work/Chats.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go where.")
+@vault_option
+@json_option
+def import_(path: Path, topic: str, dry_run: bool, vault: Path | None, as_json: bool) -> None:
+    """Bring in an export of ChatGPT or Claude, session logs, notes, or a folder of any of them.
+
+    Importing again is safe: what is known stays as it is, what has grown is brought up to date,
+    and what you have edited or moved is left alone.
+    """
+    place = Path.cwd() / path.expanduser()
+    if not place.exists():
+        raise Failure(f"there is no {path}; name a file, a zip or a folder")
+    client = client_of(vault)
+    body = {"path": str(place), "topic": topic, "dry_run": dry_run}
+    client.ask("POST", "/api/import", body=body)
+    result = _follow(client)
+    if dry_run or as_json:
+        result["rows"] = _all_rows(client)
+    if as_json:
+        print_json(result)
+    else:
+        _print(result, place.name)
+    if result["error"] or result["counts"]["failed"]:
+        sys.exit(1)
+
+
+def _follow(client: Client) -> dict[str, Any]:
+    """Show how far the import is until it is done; Ctrl-C stops it."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading", total=None)
+
+        def show(done: int, total: int, text: str) -> None:
+            progress.update(task, description=text or "reading", total=total or None)
+            progress.update(task, completed=done)
+
+        try:
+            found: dict[str, Any] = client.job("import", show)
+        except KeyboardInterrupt:
+            client.ask("DELETE", "/api/import")
+            found = client.job("import", show)
+    return found
+
+
+def _all_rows(client: Client) -> list[dict[str, str]]:
+    rows: list[dict[str, str]] = []
+    page = 0
+    while True:
+        page += 1
+        answer = client.ask("GET", "/api/import", query={"page": page, "per_page": 500})
+        rows += answer["items"]
+        if len(rows) >= answer["total"] or not answer["items"]:
+            return rows
+
+
+def _print(result: dict[str, Any], name: str) -> None:
+    out = console()
+    counts: dict[str, int] = result["counts"]
+    if result["error"] and not any(counts.values()):
+        raise Failure(result["error"])
+    if result["dry_run"]:
+        _print_plan(result["rows"], out)
+    else:
+        _print_rows(result["rows"], out)
+    said = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    would = "would be: " if result["dry_run"] else ""
+    out.print(Text(f"{name}: {would}{said or 'nothing in it to import'}"))
+    for what, count in sorted(result["skipped"].items()):
+        out.print(Text(f"  left out on purpose: {count:,} × {what}", "dim"))
+    if result["dry_run"] and counts["imported"]:
+        out.print("Import it without --dry-run, or name a place for all of it with --topic.")
+    if result["stopped"]:
+        out.print("Stopped. Import it again to go on from here.")
+    if result["error"]:
+        raise Failure(result["error"])
+
+
+def _print_plan(rows: list[dict[str, str]], out: Console) -> None:
+    """What would go where, by topic."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in ("Goes to", "Date", "Title", ""):
+        table.add_column(heading, overflow="fold")
+    for row in sorted(rows, key=lambda r: (r["what"] != "imported", r["path"], r["created"])):
+        note = row["reason"] if row["what"] == "imported" else f"{row['what']} {row['reason']}"
+        words = (row["path"], row["created"], row["title"], note)
+        table.add_row(*[Text(word) for word in words])
+    if rows:
+        out.print(table)
+
+
+def _print_rows(rows: list[dict[str, str]], out: Console) -> None:
+    """What a person should know of single conversations: failures first."""
+    if not rows:
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in ("", "Title", "Why"):
+        table.add_column(heading, overflow="fold")
+    shown: Counter[str] = Counter()
+    for row in rows:
+        shown[row["what"]] += 1
+        if shown[row["what"]] <= SHOWN:
+            style = "red" if row["what"] == "failed" else ""
+            words = (Text(row["what"], style), Text(row["title"]), Text(row["reason"]))
+            table.add_row(*words)
+    out.print(table)
+    for what, count in shown.items():
+        if count > SHOWN:
+            out.print(Text(f"and more that are {what}; all of them with --json", "dim"))
+
+
+@click.command("export")
+@click.argument("target", required=False, type=click.Path(path_type=Path))
+@vault_option
+def export_(target: Path | None, vault: Path | None) -> None:
+    """Write everything to one JSON Lines file, or to a folder of plain markdown.
+
+    TARGET is a file that ends in .jsonl, or a new folder; - is standard output. Cold memories
+    come unpacked. `neurigraph import` reads both.
+    """
+    client = client_of(vault)
+    if target == Path("-"):
+        client.download("/api/export", sys.stdout.buffer)
+        return
+    place = Path.cwd() / (target or Path("neurigraph-export.jsonl")).expanduser()
+    as_file = place.suffix.lower() in (".jsonl", ".ndjson")
+    if place.exists() and (as_file or not place.is_dir() or any(place.iterdir())):
+        raise Failure(f"{place} is there already; name a new file or folder")
+    if not place.parent.is_dir():
+        raise Failure(f"there is no folder {place.parent}; make it first")
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".neurigraph-") as folder:
+        draft = Path(folder) / "export.jsonl"
+        with draft.open("xb") as file:
+            client.download("/api/export", file)
+        problems = _check(draft)
+        count = _unpack(draft, place) if not as_file else _count(draft)
+        if as_file:
+            draft.rename(place)
+    click.echo(f"{count:,} notes are in {place}")
+    for problem in problems:
+        click.echo(f"neurigraph: {problem}", err=True)
+    if problems:
+        sys.exit(1)
+
+
+def _check(draft: Path) -> list[str]:
+    """What the daemon could not hand out. Raises `Failure` when the export is not whole."""
+    import json
+
+    problems: list[str] = []
+    if _count(draft) is None:
+        raise Failure("the daemon stopped in the middle of the export; try again")
+    with draft.open("rb") as file:
+        for line in file:
+            if line.startswith(b'{"neurigraph":"problem"'):
+                said = json.loads(line)
+                problems.append(f"{said['path']}: {said['reason']}")
+    return problems
+
+
+def _count(draft: Path) -> int | None:
+    from neurigraph.importers.export import count_items
+
+    with draft.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - 4096))
+        return count_items(file.read())
+
+
+def _unpack(draft: Path, folder: Path) -> int:
+    """Turn the lines into a folder of notes."""
+    from neurigraph.importers.export import ExportItem, read_jsonl, write_folder
+    from neurigraph.importers.source import Reading
+
+    with draft.open("rb") as file:
+        items = read_jsonl(file, Reading(draft.name))
+        return write_folder((item for item in items if isinstance(item, ExportItem)), folder)
+
+
+COMMANDS = (import_, export_)
