@@ -7,7 +7,7 @@ from typing import Annotated
 from fastmcp import Context, FastMCP
 from fastmcp.tools import ToolResult
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from neurigraph.edits.memories import MemoryEdit
 from neurigraph.errors import InvalidInput
@@ -21,6 +21,7 @@ from neurigraph.mcp_results import (
     memory_answer,
 )
 from neurigraph.mcp_text import delete_text, edge_text, update_text
+from neurigraph.mcp_writing import unpacked
 from neurigraph.memory import Memory
 from neurigraph.views import Reader
 
@@ -88,19 +89,17 @@ def add_editing_tools(server: FastMCP, memory: Memory) -> None:
             str,
             Field(description="The version that you read, from recent_memories or the resource."),
         ],
-        title: Annotated[str | None, Field(max_length=300, description="A new title.")] = None,
+        title: Annotated[str, Field(max_length=300, description="A new title.")] = "",
         summary: Annotated[
-            str | None, Field(max_length=50_000, description="A new summary, in place of the old.")
-        ] = None,
+            str, Field(max_length=50_000, description="A new summary, in place of the old.")
+        ] = "",
         keywords: Annotated[
-            list[str] | None, Field(max_length=100, description="New keywords, in place of all.")
-        ] = None,
-        broad_topic: Annotated[
-            str | None, Field(description="Move it to this broad topic.")
-        ] = None,
-        focused_topic: Annotated[
-            str | None, Field(description="Move it to this focused topic.")
-        ] = None,
+            list[str],
+            BeforeValidator(unpacked),
+            Field(max_length=100, description="New keywords, in place of all."),
+        ] = [],  # noqa: B006  # never changed; a schema's default
+        broad_topic: Annotated[str, Field(description="Move it to this broad topic.")] = "",
+        focused_topic: Annotated[str, Field(description="Move it to this focused topic.")] = "",
         pinned: Annotated[
             bool | None, Field(description="true: it never cools; false: it may again.")
         ] = None,
@@ -112,12 +111,12 @@ def add_editing_tools(server: FastMCP, memory: Memory) -> None:
         read it again (resource memory://memory/{id}) and retry. Answers the memory as it is now.
         """
         edit = MemoryEdit(
-            title=title,
-            summary=summary,
-            keywords=keywords,
+            title=title or None,
+            summary=summary or None,
+            keywords=keywords or None,
             pinned=pinned,
-            broad_topic=broad_topic,
-            focused_topic=focused_topic,
+            broad_topic=broad_topic or None,
+            focused_topic=focused_topic or None,
         )
 
         def call(reader: Reader) -> UpdateAnswer:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Annotated
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ResourceError
-from pydantic import Field
+from fastmcp.prompts import Prompt
 from starlette.concurrency import run_in_threadpool
 
 from neurigraph.errors import NeurigraphError
@@ -70,41 +69,50 @@ def add_resources(server: FastMCP, memory: Memory) -> None:
 
 def add_prompts(server: FastMCP) -> None:
     """Register them."""
+    for name, title, topic, function in (
+        ("recall", "Recall what we discussed", "About what; empty: what I am busy with.", recall),
+        (
+            "save-this-conversation",
+            "Save this conversation",
+            "Where to put it; empty: you choose.",
+            save_this_conversation,
+        ),
+    ):
+        prompt = Prompt.from_function(function, name=name, title=title)
+        for argument in prompt.arguments or ():
+            argument.description = topic
+        server.add_prompt(prompt)
 
-    @server.prompt(name="recall", title="Recall what we discussed")
-    def recall(
-        topic: Annotated[str, Field(description="About what; empty: what I am busy with.")] = "",
-    ) -> str:
-        """Look up in the memory what was discussed before, and sum it up."""
-        if topic.strip():
-            return (
-                f"Look up in my memory what we discussed about: {topic.strip()}\n\n"
-                "Use get_context with this as the query, and search_memory where it leaves "
-                "questions. Then tell me in short what I decided, what is still open, and when "
-                "that was. Name the memories you used. Where it holds nothing, say so."
-            )
-        return (
-            "Look up in my memory what I am busy with: use recent_memories and get_context "
-            "without arguments. Then tell me in short what is going on in each topic and what is "
-            "still open."
-        )
 
-    @server.prompt(name="save-this-conversation", title="Save this conversation")
-    def save_this_conversation(
-        topic: Annotated[str, Field(description="Where to put it; empty: you choose.")] = "",
-    ) -> str:
-        """Save the conversation so far into the memory."""
-        where = (
-            f"Put it under: {topic.strip()}."
-            if topic.strip()
-            else "Choose its topic with list_topics, or leave it out when none clearly fits."
-        )
+def recall(topic: str = "") -> str:
+    """Look up in the memory what was discussed before, and sum it up."""
+    if topic.strip():
         return (
-            "Save this conversation with save_conversation. Hand in all of it word for word, each "
-            "turn under '## User' or '## Assistant', with a title, a summary of 100 to 300 words, "
-            f"10 to 30 keywords, what was decided and what is still open. {where} Then tell me "
-            "where it is."
+            f"Look up in my memory what we discussed about: {topic.strip()}\n\n"
+            "Use get_context with this as the query, and search_memory where it leaves "
+            "questions. Then tell me in short what I decided, what is still open, and when "
+            "that was. Name the memories you used. Where it holds nothing, say so."
         )
+    return (
+        "Look up in my memory what I am busy with: use recent_memories and get_context "
+        "without arguments. Then tell me in short what is going on in each topic and what is "
+        "still open."
+    )
+
+
+def save_this_conversation(topic: str = "") -> str:
+    """Save the conversation so far into the memory."""
+    where = (
+        f"Put it under: {topic.strip()}."
+        if topic.strip()
+        else "Choose its topic with list_topics, or leave it out when none clearly fits."
+    )
+    return (
+        "Save this conversation with save_conversation. Hand in all of it word for word, each "
+        "turn under '## User' or '## Assistant', with a title, a summary of 100 to 300 words, "
+        f"10 to 30 keywords, what was decided and what is still open. {where} Then tell me "
+        "where it is."
+    )
 
 
 async def _read(call: Callable[[], str]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from fastmcp import Context, FastMCP
 from fastmcp.tools import ToolResult
 from mcp_types import ToolAnnotations
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from neurigraph.edits.artifacts import take_in
 from neurigraph.filing import Filed
@@ -23,9 +24,22 @@ ADDS = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
 
-Title = Annotated[str | None, Field(description="A short title; else made from the text.")]
+
+def unpacked(value: object) -> object:
+    """A list that came as text: some clients and models hand lists over so."""
+    if not isinstance(value, str):
+        return value
+    if value.strip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return [part for piece in value.split(",") if (part := piece.strip())]
+
+
+Title = Annotated[str, Field(max_length=300, description="A short title; else made from the text.")]
 Summary = Annotated[
-    str | None,
+    str,
     Field(
         max_length=50_000,
         description=(
@@ -35,7 +49,8 @@ Summary = Annotated[
     ),
 ]
 Keywords = Annotated[
-    list[str] | None,
+    list[str],
+    BeforeValidator(unpacked),
     Field(max_length=100, description="10 to 30 words and names that someone would search for."),
 ]
 
@@ -46,14 +61,14 @@ class HandedArtifact(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field(description="Its file name, such as plan.pdf.")
-    base64: str | None = Field(None, description="Its content in base64.")
-    path: str | None = Field(
-        None, description="Or its path; only from folders that the person has allowed."
-    )
+    base64: str = Field("", description="Its content in base64.")
+    path: str = Field("", description="Or its path; only from folders that the person allowed.")
 
 
 Artifacts = Annotated[
-    list[HandedArtifact] | None, Field(max_length=50, description="Files to keep with it.")
+    list[HandedArtifact],
+    BeforeValidator(unpacked),
+    Field(max_length=50, description="Files to keep with it."),
 ]
 
 
@@ -77,25 +92,25 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
             ),
         ],
         broad_topic: Annotated[
-            str | None,
+            str,
             Field(description="Its broad topic, such as Medical; best one that list_topics has."),
-        ] = None,
+        ] = "",
         focused_topic: Annotated[
-            str | None,
+            str,
             Field(description="Its focused topic within the broad one, such as Medications."),
-        ] = None,
+        ] = "",
         source_model: Annotated[
             str, Field(max_length=80, description="You: the AI's name, such as claude or gpt-5.")
         ] = "",
-        title: Title = None,
-        summary: Summary = None,
-        keywords: Keywords = None,
+        title: Title = "",
+        summary: Summary = "",
+        keywords: Keywords = [],  # noqa: B006  # never changed; a schema's default
         decisions: Annotated[
-            str | None, Field(max_length=50_000, description="What was decided, a line each.")
-        ] = None,
+            str, Field(max_length=50_000, description="What was decided, a line each.")
+        ] = "",
         open_questions: Annotated[
-            str | None, Field(max_length=50_000, description="What is still open, a line each.")
-        ] = None,
+            str, Field(max_length=50_000, description="What is still open, a line each.")
+        ] = "",
         source_id: Annotated[
             str,
             Field(
@@ -103,7 +118,7 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
                 description="The conversation's id where you have one; saving again updates it.",
             ),
         ] = "",
-        artifacts: Artifacts = None,
+        artifacts: Artifacts = [],  # noqa: B006
     ) -> ToolResult:
         """Save a conversation into the person's memory, so that any AI can recall it later.
 
@@ -118,15 +133,15 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
         def call(reader: Reader) -> SaveAnswer:
             conversation = Conversation(
                 content=content,
-                title=title,
+                title=title or None,
                 source_model=source_model,
                 source_id=source_id,
-                broad_topic=broad_topic,
-                focused_topic=focused_topic,
-                summary=summary,
-                keywords=tuple(keywords) if keywords else None,
-                decisions=decisions,
-                open_questions=open_questions,
+                broad_topic=broad_topic or None,
+                focused_topic=focused_topic or None,
+                summary=summary or None,
+                keywords=tuple(keywords) or None,
+                decisions=decisions or None,
+                open_questions=open_questions or None,
                 artifacts=taken_in(memory, artifacts),
             )
             return save_answer(memory, memory.save(conversation, reader=reader), reader)
@@ -147,10 +162,10 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
         transcript: Annotated[
             str, Field(description="The whole conversation, word for word, as for saving.")
         ],
-        artifacts: Artifacts = None,
-        title: Title = None,
-        summary: Summary = None,
-        keywords: Keywords = None,
+        artifacts: Artifacts = [],  # noqa: B006
+        title: Title = "",
+        summary: Summary = "",
+        keywords: Keywords = [],  # noqa: B006  # never changed; a schema's default
     ) -> ToolResult:
         """Save a conversation into a topic that exists already.
 
@@ -161,9 +176,9 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
         def call(reader: Reader) -> SaveAnswer:
             conversation = Conversation(
                 content=transcript,
-                title=title,
-                summary=summary,
-                keywords=tuple(keywords) if keywords else None,
+                title=title or None,
+                summary=summary or None,
+                keywords=tuple(keywords) or None,
                 artifacts=taken_in(memory, artifacts),
             )
             saved = memory.push(focused_node_id, conversation, reader=reader)
@@ -202,9 +217,9 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
         return answered(answer, warm_text(answer))
 
 
-def taken_in(memory: Memory, artifacts: Sequence[HandedArtifact] | None) -> tuple[NewArtifact, ...]:
+def taken_in(memory: Memory, artifacts: Sequence[HandedArtifact]) -> tuple[NewArtifact, ...]:
     """The files that were handed in. Raises `Forbidden`, `TooLarge` or `InvalidInput`."""
-    handed: list[Mapping[str, str]] = [a.model_dump(exclude_none=True) for a in artifacts or ()]
+    handed: list[Mapping[str, str]] = [a.model_dump(exclude_defaults=True) for a in artifacts]
     return take_in(handed, memory.settings.artifacts)
 
 
