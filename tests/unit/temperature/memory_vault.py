@@ -12,7 +12,7 @@ from neurigraph.model import Chunk, Conversation, NewArtifact
 from neurigraph.settings import Settings
 from neurigraph.vault.note import read_note, text
 
-START = datetime(2026, 6, 15, 9, 30, tzinfo=UTC)
+START = datetime.now(UTC).replace(microsecond=0)
 
 
 class SetClock:
