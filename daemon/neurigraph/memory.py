@@ -20,7 +20,8 @@ from neurigraph.cards import Cards
 from neurigraph.clock import Clock
 from neurigraph.doctor import Diagnosis, diagnose
 from neurigraph.edits import memories, nodes
-from neurigraph.edits.desk import Desk, Stale
+from neurigraph.edits.desk import Desk, Stale, check_version
+from neurigraph.edits.forget import Forgotten, forget
 from neurigraph.edits.memories import MemoryEdit
 from neurigraph.edits.save import Saver
 from neurigraph.edits.tombstones import Tombstones
@@ -40,6 +41,7 @@ from neurigraph.index.indexer import Change, Outcome
 from neurigraph.index.keyword import IndexDamaged
 from neurigraph.index.library import Place
 from neurigraph.index.record import Record, Sections
+from neurigraph.logs import scrub
 from neurigraph.model import (
     Chunk,
     Conversation,
@@ -518,8 +520,6 @@ class Memory:
 
     def delete_memory(self, memory_id: str, version: str | None, reader: Reader = PERSON) -> str:
         """Move a memory to the trash, from which `restore_memory` brings it back."""
-        from neurigraph.edits.desk import check_version
-
         with self._edits:
             record = self._record(memory_id, reader)
             check_version(record, version)
@@ -543,6 +543,20 @@ class Memory:
     def import_from(self, path: Path, topic: str = "", *, dry_run: bool = False) -> Report:
         """Import an export, a log, a text or a folder of them, and tell what became of each."""
         return self.capture.run(path, topic, dry_run=dry_run)
+
+    def forget_memory(self, memory_id: str, version: str | None) -> Forgotten:
+        """Remove a memory for good, in the trash too, and say what remains elsewhere."""
+        store = self._store
+        with self._edits:
+            record = store.library.find(memory_id)
+            if record is not None:
+                check_version(record, version)
+            done = forget(self._desk, memory_id, self._tombstones, lambda _id, _paths: ())
+            store.access.forget(memory_id)
+        store.keyword.optimize()
+        store.catalog.purge()
+        scrub(self.state_dir, {memory_id, *done.removed})
+        return done
 
     def export_lines(self) -> Iterator[bytes]:
         """Everything that the vault remembers, as JSON Lines; no memory counts as opened."""

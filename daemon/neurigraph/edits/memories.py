@@ -128,7 +128,7 @@ def restore(desk: Desk, memory_id: str, tombstones: Tombstones) -> Record:
     known = desk.library.find(memory_id)
     if known is not None:
         return known
-    for trashed in _trashed(desk):
+    for trashed in trashed_notes(desk):
         original = trashed.removeprefix(f"{TRASH}/")
         raw = desk.files.read(trashed)
         data = read_note(raw).data
@@ -148,7 +148,7 @@ def restore(desk: Desk, memory_id: str, tombstones: Tombstones) -> Record:
     raise NotFound("memory in the trash", memory_id)
 
 
-def _trashed(desk: Desk) -> list[str]:
+def trashed_notes(desk: Desk) -> list[str]:
     """All notes in the trash, newest first."""
     root = desk.files.path(TRASH)
     notes = [

@@ -168,6 +168,12 @@ class Catalog:
         with self._lock:
             self._db.execute(f"update notes set {_column(index)}=''")
 
+    def purge(self) -> None:
+        """Leave nothing in the file of what was removed from it."""
+        with self._lock:
+            self._db.execute("vacuum")
+            self._db.execute("pragma wal_checkpoint(truncate)")
+
     def folders(self) -> set[str]:
         """All folders that were seen, relative paths."""
         with self._lock:

@@ -13,6 +13,7 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -267,6 +268,21 @@ class VaultFiles:
             self.on_step("compared for removal")
             full.unlink()
             self.on_step("removed")
+
+    def remove_for_good(self, rel: str) -> None:
+        """Remove a file, or a folder with all in it, past any trash; links are not followed.
+
+        Only for what a person has asked to be forgotten. What is gone already is no error.
+        """
+        full = self.path(_named(rel))
+        with self._writing(rel):
+            if full.is_dir() and not full.is_symlink():
+                shutil.rmtree(full)
+            else:
+                full.unlink(missing_ok=True)
+            self.on_step("removed")
+            self._sync_folder(full.parent)
+            self._drop_empty_folders(full.parent)
 
     def clean_leftovers(self) -> list[str]:
         """Remove temporary files that an interrupted write left anywhere, and answer their paths.
