@@ -62,7 +62,6 @@ from neurigraph.summarize.extractive import extractive
 from neurigraph.temperature.climate import Climate, ClimateStatus
 from neurigraph.temperature.clock_guard import BootClock
 from neurigraph.temperature.cycle import CycleRunning, Planned, Result
-from neurigraph.vault.layout import transcript_path
 from neurigraph.vault.note import read_note
 from neurigraph.vault.turns import split_turns
 from neurigraph.views import OLDEST, PERSON, Reader, Views, counts, within
@@ -711,22 +710,13 @@ class Memory:
             self._note_moves(old, new)
         if opened:
             for change in outcome.changes:
-                if change.after is None or change.before is None:
+                before, after = change.before, change.after
+                if before is None or after is None:
                     continue
-                if _is_edit_of_text(change) or self._is_unpacked_by_hand(change):
-                    self._touch(change.after)
-                elif change.after.pinned and not change.before.pinned:
-                    self._climate.pinned(change.after)
-
-    def _is_unpacked_by_hand(self, change: Change) -> bool:
-        before = change.before.transcript if change.before else None
-        after = change.after.transcript if change.after else None
-        if before is None or after is None or change.after is None:
-            return False
-        if (before.form, after.form) != ("gzip", "plain"):
-            return False
-        files, place = self._store.files, transcript_path(change.after.id)
-        return not files.is_own_write(place, files.digest(place))
+                if _is_edit_of_text(change) or self._climate.is_unpacked_by_hand(before, after):
+                    self._touch(after)
+                elif after.pinned and not before.pinned:
+                    self._climate.pinned(after)
 
     def _note_moves(self, old: str, new: str) -> None:
         if old != new:

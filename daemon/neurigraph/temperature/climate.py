@@ -123,6 +123,13 @@ class Climate:
         self._events.publish("temperature", ids=[record.id])
         self._warmer.opened(record)
 
+    def is_unpacked_by_hand(self, before: Record, after: Record) -> bool:
+        """Whether somebody else made a memory's transcript plain between these two."""
+        was, now = before.transcript, after.transcript
+        if was is None or now is None or (was.form, now.form) != ("gzip", "plain"):
+            return False
+        return not self._shelf.unpacked(after.id, now.mtime_ns)
+
     def entered(self, place: Place) -> None:
         """A topic was entered."""
         self._warmer.entered(place)

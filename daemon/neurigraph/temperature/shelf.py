@@ -66,6 +66,12 @@ class Shelf:
     def __init__(self, desk: Desk, reading_of: ReadingOf) -> None:
         self._desk, self._reading_of = desk, reading_of
         self._settings = desk.settings.temperature
+        self._unpacked: dict[str, int | None] = {}
+
+    def unpacked(self, memory_id: str, mtime_ns: int) -> bool:
+        """Whether it was us who made this memory's transcript plain: the file with this mtime."""
+        known = self._unpacked.get(memory_id, 0)
+        return known is None or known == mtime_ns
 
     def open_now(self) -> set[str]:
         """The files that Obsidian has open."""
@@ -124,7 +130,7 @@ class Shelf:
 
     def _thaw(self, record: Record, now: datetime, open_now: Collection[str]) -> Done:
         recall = self._desk.recall
-        grown = recall.decompress(record.id)
+        grown = self._decompress(record.id)
         stored = recall.stat(record.id)
         known = record.transcript
         if not grown and known is not None and known.fits(*_file(stored)):
@@ -141,7 +147,7 @@ class Shelf:
         free = self._note_is_free(record, now, open_now)
         done = Done(record.id)
         if step.restore:
-            done = replace(done, saved=-recall.decompress(record.id), restored=True)
+            done = replace(done, saved=-self._decompress(record.id), restored=True)
             grown = recall.decompress_artifacts(record.id)
             done = replace(done, saved=done.saved - grown)
         elif step.cools:
@@ -158,6 +164,13 @@ class Shelf:
             note = self._tell(record, reading, recall.stat(record.id), now)
             done = replace(done, note=note)
         return done
+
+    def _decompress(self, memory_id: str) -> int:
+        self._unpacked[memory_id] = None
+        try:
+            return self._desk.recall.decompress(memory_id)
+        finally:
+            self._unpacked[memory_id] = self._desk.recall.stat(memory_id).mtime_ns
 
     def _cool(self, record: Record, step: Step) -> Done:
         recall = self._desk.recall
