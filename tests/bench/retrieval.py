@@ -92,6 +92,7 @@ def _save(memory: Memory, sessions: Sequence[Session], dated: bool) -> dict[str,
         )
         for memory_id in saved.ids:
             ids[memory_id] = session.name
+    memory.tidy_indexes()
     while memory.behind() != (0, 0):
         time.sleep(0.05)
     console.print(f"{len(sessions)} sessions saved in {time.perf_counter() - began:.1f} s")

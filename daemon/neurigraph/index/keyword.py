@@ -124,10 +124,15 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The best matches, best first; `total` counts all."""
+    """The best matches, best first; `total` counts all.
+
+    `frequencies` says how many documents have each different term of the query, in the order in
+    which they were first named, in the fields of the first part and whatever the filters.
+    """
 
     total: int
     best: tuple[Match, ...]
+    frequencies: tuple[int, ...] = ()
 
 
 class KeywordIndex:
@@ -297,7 +302,7 @@ class KeywordIndex:
         `allow` limits the answer to these ids; it does not change the scores.
         """
         searcher = self._searcher
-        total, found = searcher.best(query, limit, parts, allow)
+        total, found, having = searcher.best(query, limit, parts, allow)
         return Matches(
             total,
             tuple(
@@ -310,6 +315,7 @@ class KeywordIndex:
                 )
                 for f in found
             ),
+            tuple(having),
         )
 
     def marks(

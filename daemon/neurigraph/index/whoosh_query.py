@@ -100,10 +100,11 @@ class ArraySearcher(Searcher):
         parts: Sequence[Part],
         allow: Collection[str] | None = None,
         report: Sequence[str] = ("title", "keywords"),
-    ) -> tuple[int, list[Found]]:
-        """How many match in all, and the best of them, best first.
+    ) -> tuple[int, list[Found], list[int]]:
+        """How many match in all, the best of them, best first, and how many have each term.
 
-        `report` names the fields for which the masks are wanted apart.
+        `report` names the fields for which the masks are wanted apart. How many have a term
+        counts the fields of the first part, whatever the filters.
         """
         terms = list(dict.fromkeys(query.terms))
         weights = _weights(query, terms)
@@ -125,7 +126,8 @@ class ArraySearcher(Searcher):
                 hits, found = hits[keep], found[keep]
             top += zip((-found).tolist(), [number] * len(hits), hits.tolist(), strict=True)
         top.sort()
-        return total, self._report(top[:limit], counted, places, report)
+        having = [sum(c.frequency for c in held) for held in counted[0]] if counted else []
+        return total, self._report(top[:limit], counted, places, report), having
 
     def _score(
         self,

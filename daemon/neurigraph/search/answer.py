@@ -145,7 +145,7 @@ class _Marker:
     @classmethod
     def of(cls, ranking: Ranking) -> _Marker:
         content = ranking.wanted.content
-        phrases = tuple(p for text in ranking.query.phrases if (p := tuple(phrase_terms(text))))
+        phrases = tuple(p for text in ranking.query.phrases if (p := phrase_terms(text)))
         weights = {t.term: t.weight * t.idf for t in content}
         weights |= {" ".join(p): sum(weights.get(t, 0.1) for t in p) for p in phrases}
         return cls(ranking.reading, frozenset(t.term for t in content), phrases, weights)

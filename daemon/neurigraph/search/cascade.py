@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 from neurigraph.clock import Clock
 from neurigraph.errors import NeurigraphError
@@ -31,8 +32,8 @@ from neurigraph.search.fusion import Evidence, Scored, fuse
 from neurigraph.search.library import Card, Keywords, Library, Vectors
 from neurigraph.search.query import Query, read_query
 from neurigraph.search.ranking import Ranked, Ranking, Stage
-from neurigraph.search.reading import Phrase, Reading, phrases_in, read_texts
-from neurigraph.search.words import Wanted, phrase_terms, wanted_terms
+from neurigraph.search.reading import Phrase, Reading, opening_dates, phrases_in, read_texts
+from neurigraph.search.words import Wanted, mended, phrase_terms, terms_of, weighed
 from neurigraph.settings import SearchSettings
 
 log = logging.getLogger(__name__)
@@ -52,8 +53,17 @@ SMALL_SCOPE = 400
 MEANING_FLOOR = 0.35
 """Cosine below which a passage that shares no word with the query is no answer."""
 
+AT_ONCE = 8
+"""Searches that wait for the vector index at once; further ones wait for these."""
+
 NEAR_TIE = 0.01
 """Scores so near that the warmer memory goes first."""
+
+TIES = 50
+"""Places of the order in which near-ties are looked for."""
+
+MOST_NAMED = 12
+"""Words of a query up to which a title or keywords may be all that it asks for."""
 
 EXACT = 10.0
 """What lifts exact hits above all others."""
@@ -66,7 +76,7 @@ _NAMES = (Part((("title", 1.0), ("keywords", 1.0))),)
 
 
 class Search:
-    """Searches one vault. Keeps no state of its own; may be asked from any thread."""
+    """Searches one vault. May be asked from any thread; nothing is remembered between searches."""
 
     def __init__(
         self,
@@ -79,6 +89,7 @@ class Search:
         self._keywords, self._vectors, self._library = keywords, vectors, library
         self._settings, self._clock = settings, clock
         self._answerer = Answerer(library, settings)
+        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="search")
 
     def search(
         self,
@@ -112,28 +123,49 @@ class Search:
             if not cards or not query.words:
                 return self._listing(query, cards)
             scope = cards.keys()
-        asked = _Asked.of(query, self._keywords, scope)
+        asked = _Asked.of(query, scope)
         matches = self._by_words(asked, max(CANDIDATES, enough))
         exact = self._exact(asked, matches)
         if len(exact) >= enough:
-            reading = self._read(asked, matches, exact[:CANDIDATES])
-            return Ranking(query, asked.wanted, tuple(exact), matches.total, ("exact",), reading)
-        near = None if exact else self._by_meaning(asked, matches)
-        return self._fused(asked, matches, exact, near)
+            return Ranking(
+                query,
+                asked.wanted,
+                tuple(exact),
+                matches.total,
+                ("exact",),
+                self._read(asked, matches, exact),
+            )
+        # the vector index works in a process of its own, so both can be at it at once
+        near = None if exact else self._pool.submit(self._by_meaning, asked, matches)
+        reading = self._read(asked, matches, exact)
+        return self._fused(asked, matches, exact, reading, near.result() if near else None)
 
     # -- the stages
 
     def _by_words(self, asked: _Asked, enough: int) -> Matches:
         """The best by full text over whole memories, with the phrases that must be there."""
+        found = self._full_text(asked, enough)
+        wanted = mended(asked.wanted, found.frequencies, self._keywords)
+        if wanted != asked.wanted:
+            asked.wanted = wanted
+            found = self._full_text(asked, enough)
         if asked.must or asked.banned:
-            required = tuple(dict.fromkeys(t for phrase in asked.must for t in phrase))
-            strict = replace(asked.terms, require=required)
-            found = self._keywords.search(strict, PHRASE_CANDIDATES, asked.scope, _TEXT)
             kept = self._with_phrases(asked, found.best)
-            if kept or not asked.must:
-                return Matches(found.total - len(found.best) + len(kept), kept)
-            asked.give_up_phrases()
-        return self._keywords.search(asked.terms, enough, asked.scope, _TEXT)
+            if asked.must and not kept:
+                asked.must = []  # no memory has them: their words will have to do
+                return self._by_words(asked, enough)
+            total = found.total - len(found.best) + len(kept)
+            found = Matches(total, kept, found.frequencies)
+        documents = self._keywords.doc_count()
+        asked.wanted = weighed(asked.wanted, found.frequencies, documents)
+        return found
+
+    def _full_text(self, asked: _Asked, enough: int) -> Matches:
+        required = dict.fromkeys(t for phrase in asked.must for t in phrase)
+        terms = asked.terms(tuple(required))
+        if asked.must or asked.banned:
+            enough = PHRASE_CANDIDATES
+        return self._keywords.search(terms, enough, asked.scope, _TEXT)
 
     def _with_phrases(self, asked: _Asked, found: Sequence[Match]) -> tuple[Match, ...]:
         there = phrases_in(self._keywords, [m.id for m in found], [*asked.must, *asked.banned])
@@ -156,24 +188,24 @@ class Search:
 
     def _exact(self, asked: _Asked, matches: Matches) -> list[Ranked]:
         """Memories whose title and keywords, or phrases, cover every word of the query."""
+        wanted = asked.wanted
         covered = {t for phrase in asked.must for t in phrase}
-        if asked.must and covered.issuperset(t.term for t in asked.wanted.terms):
+        if (
+            asked.must
+            and len({t.place for t in wanted.terms if t.term in covered}) == wanted.places
+        ):
             sure = list(matches.best)
+        elif wanted.places > MOST_NAMED:
+            sure = []
         else:
             known = {m.id for m in matches.best}
-            named = self._keywords.search(asked.terms, CANDIDATES, asked.scope, _NAMES).best
-            every = (1 << asked.wanted.places) - 1
+            named = self._keywords.search(asked.terms(), CANDIDATES, asked.scope, _NAMES).best
+            every = (1 << wanted.places) - 1
             strict = bool(asked.must or asked.banned)
             sure = [
-                m
-                for m in named
-                if _places(m, asked.wanted) == every and (m.id in known or not strict)
+                m for m in named if _places(m, wanted) == every and (m.id in known or not strict)
             ]
-        return [
-            Ranked(m.id, EXACT + m.score, "exact", {"keyword": m.score})
-            for m in sure
-            if self._library.card(m.id)
-        ]
+        return [Ranked(m.id, EXACT + m.score, "exact", {"keyword": m.score}) for m in sure]
 
     def _by_meaning(self, asked: _Asked, matches: Matches) -> list[VectorMatch] | None:
         """The nearest passages, or None when meaning cannot be asked."""
@@ -200,6 +232,7 @@ class Search:
         asked: _Asked,
         matches: Matches,
         exact: Sequence[Ranked],
+        reading: Reading,
         near: Sequence[VectorMatch] | None,
     ) -> Ranking:
         keyword = {m.id: m.score for m in matches.best}
@@ -208,21 +241,14 @@ class Search:
         for match in near or ():
             vector.setdefault(match.id, match.score)
             passages[match.id] = (*passages.get(match.id, ()), match)
-        ids = dict.fromkeys((*keyword, *vector))
-        cards = {i: card for i in ids if (card := self._library.card(i))}
-        times = asked.query.times
-        moment = {
-            i: closeness(times, card.created.astimezone().date())
-            for i, card in cards.items()
-            if times and card.created
-        }
-        reading = self._read(asked, matches, exact)
+        ids = list(dict.fromkeys((*keyword, *vector)))
+        moment = self._closeness(asked.query, ids)
         evidence = Evidence(keyword, reading.best_windows(), vector, moment)
         first = {ranked.id for ranked in exact}
-        scored = [s for s in fuse(cards, evidence, self._settings) if s.id not in first]
+        scored = [s for s in fuse(ids, evidence, self._settings) if s.id not in first]
         rest = [
             Ranked(s.id, s.score, "text" if s.id in keyword else "meaning", s.shares)
-            for s in warmer_first(scored, cards)
+            for s in self._warmer_first(scored)
         ]
         hits = (*exact, *rest)
         stages: list[Stage] = ["exact", "text"] if exact else ["text"]
@@ -230,6 +256,38 @@ class Search:
             stages.append("meaning")
         total = max(matches.total + len(ids) - len(keyword), len(hits))
         return Ranking(asked.query, asked.wanted, hits, total, tuple(stages), reading, passages)
+
+    def _closeness(self, query: Query, ids: Sequence[str]) -> dict[str, float]:
+        """How near each memory is to the times that the query speaks of."""
+        if not query.times:
+            return {}
+        told = opening_dates(self._keywords, ids)
+        found = {}
+        for memory_id in ids:
+            card = self._library.card(memory_id)
+            made = card.created.astimezone().date() if card and card.created else None
+            days = (made, told.get(memory_id))
+            found[memory_id] = max(closeness(query.times, day) for day in days)
+        return found
+
+    def _warmer_first(self, scored: Sequence[Scored]) -> list[Scored]:
+        """The same order, but for near-ties, in which the warmer memory goes first.
+
+        A tie is with the first of its group, so that no chain of small steps carries far.
+        """
+        result: list[Scored] = []
+        group: list[Scored] = []
+        for item in (*scored[:TIES], None):
+            if group and (item is None or group[0].score - item.score > NEAR_TIE):
+                result += sorted(group, key=self._coolness) if len(group) > 1 else group
+                group = []
+            if item is not None:
+                group.append(item)
+        return [*result, *scored[TIES:]]
+
+    def _coolness(self, scored: Scored) -> int:
+        card = self._library.card(scored.id)
+        return card.temperature.rank if card else 0
 
     def _read(self, asked: _Asked, matches: Matches, exact: Sequence[Ranked]) -> Reading:
         named = {ranked.id for ranked in exact}
@@ -240,7 +298,7 @@ class Search:
     def _listing(self, query: Query, cards: dict[str, Card]) -> Ranking:
         """What fits the filters of a query without words, newest first."""
         for without in query.without:
-            if cards and (phrase := tuple(phrase_terms(without))):
+            if cards and (phrase := phrase_terms(without)):
                 terms = Terms(phrase, require=phrase)
                 found = self._keywords.search(terms, len(cards), cards.keys()).best
                 there = phrases_in(self._keywords, [m.id for m in found], [phrase])
@@ -256,46 +314,33 @@ class _Asked:
     """A query on its way through the stages."""
 
     query: Query
+    scope: Collection[str] | None
     wanted: Wanted
-    terms: Terms
     phrases: list[Phrase]
     must: list[Phrase]
-    banned: list[Phrase]
-    scope: Collection[str] | None
+    without: list[Phrase]
 
     @classmethod
-    def of(cls, query: Query, keywords: Keywords, scope: Collection[str] | None) -> _Asked:
-        wanted = wanted_terms(query, keywords)
-        phrases = [p for text in query.phrases if (p := tuple(phrase_terms(text)))]
-        without = [p for text in query.without if (p := tuple(phrase_terms(text)))]
-        terms = Terms(
-            tuple(t.term for t in wanted.terms),
-            tuple(t.weight for t in wanted.terms),
-            exclude=tuple(p[0] for p in without if len(p) == 1),
-        )
+    def of(cls, query: Query, scope: Collection[str] | None) -> _Asked:
+        phrases = [p for text in query.phrases if (p := phrase_terms(text))]
+        without = [p for text in query.without if (p := phrase_terms(text))]
         # in a question quotes set off a title or a name, and what answers it may not repeat them
         must = [] if query.text.rstrip().endswith("?") else list(phrases)
-        return cls(query, wanted, terms, phrases, must, [p for p in without if len(p) > 1], scope)
+        return cls(query, scope, terms_of(query), phrases, must, without)
 
-    def give_up_phrases(self) -> None:
-        """No memory has them: their words will have to do."""
-        self.must = []
+    @property
+    def banned(self) -> list[Phrase]:
+        """Phrases of several words that must not be there; single words the index leaves out."""
+        return [phrase for phrase in self.without if len(phrase) > 1]
 
-
-def warmer_first(scored: Sequence[Scored], cards: Mapping[str, Card]) -> list[Scored]:
-    """The same order, but for near-ties, in which the warmer memory goes first.
-
-    A tie is with the first of its group, so that no chain of small steps carries far.
-    """
-    result: list[Scored] = []
-    group: list[Scored] = []
-    for item in (*scored, None):
-        if group and (item is None or group[0].score - item.score > NEAR_TIE):
-            result += sorted(group, key=lambda s: cards[s.id].temperature.rank)
-            group = []
-        if item is not None:
-            group.append(item)
-    return result
+    def terms(self, required: tuple[str, ...] = ()) -> Terms:
+        """What the keyword index is asked for."""
+        return Terms(
+            tuple(t.term for t in self.wanted.terms),
+            tuple(t.weight for t in self.wanted.terms),
+            require=required,
+            exclude=tuple(phrase[0] for phrase in self.without if len(phrase) == 1),
+        )
 
 
 def _places(match: Match, wanted: Wanted) -> int:

@@ -18,7 +18,7 @@ FADE_AFTER, FADE_BEFORE = 10.0, 4.0
 EARLIER_YEAR = 0.6
 """How much a month without a year speaks of an earlier year than the latest."""
 
-_MONTHS = [
+MONTHS = [
     "january",
     "february",
     "march",
@@ -32,7 +32,7 @@ _MONTHS = [
     "november",
     "december",
 ]
-_MONTH_NUMBER = {name: i for i, name in enumerate(_MONTHS, 1)}
+_MONTH_NUMBER = {name: i for i, name in enumerate(MONTHS, 1)}
 _SHORT = {name[:3]: i for name, i in _MONTH_NUMBER.items()} | {"sept": 9}
 _DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _SEASONS = {"spring": (3, 5), "summer": (6, 8), "autumn": (9, 11), "fall": (9, 11)}
@@ -58,7 +58,7 @@ _NUMBERS = {
     for word in words.split("|")
 }
 
-_MONTH = "|".join((*_MONTHS, *sorted(_SHORT, key=len, reverse=True)))
+_MONTH = "|".join((*MONTHS, *sorted(_SHORT, key=len, reverse=True)))
 _YEAR = r"(?:19|20)\d\d"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _COUNT = rf"(?:\d{{1,3}}|{'|'.join(_NUMBERS)})"
@@ -157,7 +157,7 @@ def date_of_words(words: Iterable[str]) -> date | None:
 
 
 def _is_month_stem(word: str) -> bool:
-    return any(name.startswith(word.rstrip("iy")) for name in _MONTHS) and len(word) >= 3
+    return any(name.startswith(word.rstrip("iy")) for name in MONTHS) and len(word) >= 3
 
 
 def _span(year: int | None, month: int | None, day: int | None) -> Time | None:
@@ -192,7 +192,7 @@ _TIME = re.compile(
             rf"\b(?P<m3>{_MONTH})\.?,?(?:\s+of)?\s+(?P<y3>{_YEAR})\b",
             rf"\b(?:in|of|since|by|during|until|from|this|{_LAST}|early|mid|late|before|after)"
             rf"[\s-]+(?P<m4>{_MONTH})\b(?!\.?,?(?:\s+of)?\s+(?:{_YEAR}|{_DAY})\b)",
-            rf"\b(?P<m5>{'|'.join(m for m in _MONTHS if m not in ('march', 'may'))})\b",
+            rf"\b(?P<m5>{'|'.join(m for m in MONTHS if m not in ('march', 'may'))})\b",
             rf"\b(?P<season>spring|summer|autumn|fall|winter)(?:\s+of)?\s+(?P<y4>{_YEAR})\b",
             rf"\b(?P<which>this|{_LAST})\s+(?P<season2>spring|summer|autumn|fall|winter)\b",
             rf"\bq(?P<quarter>[1-4])\s+(?P<y5>{_YEAR})\b",

@@ -7,18 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurigraph.index.keyword import Marked, Match, Source
+from neurigraph.index.keyword import Marked, Match, Source, tokens
+from neurigraph.search.dates import MONTHS, date_of_words
 from neurigraph.search.library import Keywords
-from neurigraph.search.windows import Occurrences, Windows, find_windows
+from neurigraph.search.windows import OPENING, Occurrences, Windows, find_windows
 from neurigraph.search.words import Wanted
 
 SOURCES: tuple[Source, ...] = ("transcript", "body")
 
 Phrase = tuple[str, ...]
+
+DATE_WORDS = tuple(
+    dict.fromkeys(
+        (
+            *(term for name in MONTHS for term in tokens(name)),
+            *(name[:3] for name in MONTHS),
+            *map(str, range(1, 32)),
+            *(f"{n:02}" for n in range(1, 10)),
+            *map(str, range(1970, 2071)),
+        )
+    )
+)
+"""The terms that a date may be written with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +154,13 @@ def phrase_starts(
             break
         starts = starts[np.isin(starts + step, positions[terms == term])]
     return starts
+
+
+def opening_dates(keywords: Keywords, ids: Collection[str]) -> dict[str, date]:
+    """The dates that transcripts open with, as logs and minutes do: `1:56 pm on 8 May, 2023`."""
+    found: dict[str, date] = {}
+    for memory_id, marked in keywords.marks(ids, DATE_WORDS, "transcript").items():
+        opening = marked.terms[marked.positions < OPENING].tolist()
+        if opening and (day := date_of_words(DATE_WORDS[number] for number in opening)):
+            found[memory_id] = day
+    return found

@@ -2,18 +2,19 @@
 
 Function words weigh little: "what did she say when" is about how a person asks, not about what
 she said. A word that no memory has is mended: a misspelling becomes the word that is near, a
-compound its parts, two words that belong together one.
+compound its parts. Two words that may belong together are sought as one, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from math import log
-from typing import Protocol
 
-from neurigraph.index.keyword import NearTerm, spans, tokens
+from neurigraph.index.keyword import spans, tokens
+from neurigraph.search.library import Keywords
 from neurigraph.search.query import Query
 
 FUNCTION_WORD = 0.3
@@ -29,13 +30,16 @@ MOST_TERMS = 64
 MOST_MENDED = 6
 """Words of one query that are mended: looking for near ones takes a millisecond or more each."""
 
+MOST_STAND_INS = 8
+"""Terms that stand in for one word."""
+
 _FUNCTION_WORDS = """
 a an the and or but if so of to in on at by for from with about as into onto over than then
 is are was were be been being am do does did doing done have has had having
-i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
-this that these those there here what which who whom whose when where why how
-will would can could should shall may might must not no nor some any
-s t d ll m re ve don didn doesn isn wasn
+i me my mine we us our ours you your yours he him his he's she her hers it its it's they them their
+theirs this that that's these those there here what what's which who whom whose when where why how
+will would can can't could should shall may might must not no nor some any
+i'm i've i'd i'll you're don't didn't doesn't isn't wasn't
 """
 
 
@@ -49,81 +53,92 @@ def is_function_term(term: str) -> bool:
     return term in _function_terms()
 
 
-class Vocabulary(Protocol):
-    """What is asked of the keyword index here."""
-
-    def doc_count(self) -> int: ...
-    def frequency(self, token: str) -> int: ...
-    def near_terms(self, token: str, limit: int = 10) -> list[NearTerm]: ...
-    def splits(self, word: str, limit: int = 3) -> list[tuple[str, str]]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Term:
     """A term to look for. `content` is false for function words. `place` is the number of the
-    word that it stands for: mended terms share it with their siblings."""
+    word that it stands for: a word shares it with what stands in for it. `idf` is its rarity."""
 
     term: str
     weight: float
-    idf: float
     content: bool
     place: int
+    idf: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """All terms of a query; `places` is how many different words they stand for, and `unknown`
-    how many of these neither the index nor anything near them has."""
+    """All terms of a query, each once; `places` is how many different words they stand for."""
 
     terms: tuple[Term, ...] = ()
     places: int = 0
-    unknown: int = 0
 
     @property
     def content(self) -> tuple[Term, ...]:
-        """The terms that windows are looked for with: function words alone only if all are."""
+        """The terms that are shown as matches: function words only if there are no others."""
         return tuple(t for t in self.terms if t.content) or self.terms
 
 
-def wanted_terms(query: Query, index: Vocabulary) -> Wanted:
-    """The terms of a query with their weights."""
-    words = list(dict.fromkeys(spans_of(query)))[:MOST_TERMS]
-    documents = index.doc_count()
-    frequencies = [index.frequency(word) for word in words]
+def terms_of(query: Query) -> Wanted:
+    """The terms of a query as typed, neighbours joined among them (`data base`: `database`)."""
+    words = list(dict.fromkeys(span.term for span in spans(" ".join(query.words))))[:MOST_TERMS]
     found: dict[str, Term] = {}
-    places, unknown, mended = len(words), 0, 0
+    for place, word in enumerate(words):
+        content = not is_function_term(word)
+        found[word] = Term(word, 1.0 if content else FUNCTION_WORD, content, place)
+    joined: dict[str, Term] = {}
+    for (place, first), (_, second) in pairwise(enumerate(words)):
+        if found[first].content and found[second].content and first.isalpha():
+            for term in tokens(first + second)[:1]:
+                joined[term] = Term(term, 1.0, True, place)
+    return Wanted(tuple((joined | found).values()), len(words))
 
-    def take(term: str, weight: float, place: int) -> None:
-        if term not in found or found[term].weight < weight:
-            content = not is_function_term(term)
-            idf = rarity(index.frequency(term), documents)
-            found[term] = Term(term, weight, idf, content, place)
 
-    for place, (word, frequency) in enumerate(zip(words, frequencies, strict=True)):
-        weight = FUNCTION_WORD if is_function_term(word) else 1.0
-        take(word, weight, place)
-        if place + 1 < len(words):
-            following = words[place + 1]
-            joined = "".join(tokens(word + following)[:1])
-            speaking = is_function_term(word) or is_function_term(following)
-            if not speaking and index.frequency(joined):
-                take(joined, weight, place)
-        if frequency and word.isascii():
+def mended(wanted: Wanted, frequencies: Sequence[int], index: Keywords) -> Wanted:
+    """The same terms, and stand-ins for the words that are nowhere.
+
+    A word in letters other than ASCII is also sought in its longer forms, since only English
+    endings are taken off: no language should find less than a search for a piece of a word.
+    """
+    found = {t.term: t for t in wanted.terms}
+    looked = 0
+    answered = {t.place for t, f in zip(wanted.terms, frequencies, strict=True) if f}
+    for term, frequency in zip(wanted.terms, frequencies, strict=True):
+        if (term.place in answered and term.term.isascii()) or looked == MOST_MENDED:
             continue
-        if mended == MOST_MENDED:
-            unknown += not frequency
-            continue
-        mended += 1
-        stand_ins = _stand_ins(word, frequency, index)
-        unknown += not (frequency or stand_ins)
-        for term, share in stand_ins:
-            take(term, weight * share, place)
-    return Wanted(tuple(found.values()), places, unknown)
+        looked += 1
+        for other, share in _stand_ins(term.term, frequency, index):
+            stand_in = Term(other, term.weight * share, term.content, term.place)
+            if other not in found or found[other].weight < stand_in.weight:
+                found[other] = stand_in
+    return replace(wanted, terms=tuple(found.values()))
 
 
-def spans_of(query: Query) -> list[str]:
-    """The terms of the free text in running order."""
-    return [span.term for span in spans(" ".join(query.words))]
+def _stand_ins(word: str, frequency: int, index: Keywords) -> list[tuple[str, float]]:
+    if frequency:
+        near = index.near_terms(word, limit=3 * MOST_STAND_INS)
+        return [(n.term, LONGER_FORM) for n in near if n.kind == "prefix"][:MOST_STAND_INS]
+    for first, second in index.splits(word, limit=1):
+        return [(first, MENDED), (second, MENDED)]
+    near = index.near_terms(word, limit=3 * MOST_STAND_INS)
+    misspelt = [n for n in near if n.kind == "misspelling"]
+    closest = min((n.distance for n in misspelt), default=0)
+    # all that are equally near, the more frequent first, and then what contains the word
+    chosen = [n for n in misspelt if n.distance == closest][:3]
+    longer = [n for n in near if n.kind != "misspelling"][: MOST_STAND_INS - len(chosen)]
+    return [(n.term, MENDED / n.distance**0.5) for n in chosen] + [
+        (n.term, LONGER_FORM) for n in longer
+    ]
+
+
+def weighed(wanted: Wanted, frequencies: Sequence[int], documents: int) -> Wanted:
+    """The terms with their rarity, by how many memories have them."""
+    return replace(
+        wanted,
+        terms=tuple(
+            replace(term, idf=rarity(frequency, documents))
+            for term, frequency in zip(wanted.terms, frequencies, strict=True)
+        ),
+    )
 
 
 def rarity(frequency: int, documents: int) -> float:
@@ -131,24 +146,6 @@ def rarity(frequency: int, documents: int) -> float:
     return log(1 + (documents - min(frequency, documents) + 0.5) / (frequency + 0.5))
 
 
-def _stand_ins(word: str, frequency: int, index: Vocabulary) -> list[tuple[str, float]]:
-    near = index.near_terms(word, limit=24)
-    if frequency:  # known, but in a language whose endings are not stemmed
-        return [(n.term, LONGER_FORM) for n in near if n.kind == "prefix"][:8]
-    parts = [term for pair in index.splits(word, limit=1) for term in pair]
-    if parts:
-        return [(term, MENDED) for term in parts]
-    misspelt = [n for n in near if n.kind == "misspelling"]
-    closest = min((n.distance for n in misspelt), default=0)
-    # all that are equally near, the more frequent first, and then what contains the word
-    chosen = [n for n in misspelt if n.distance == closest][:3]
-    chosen += [n for n in near if n.kind != "misspelling"][: 8 - len(chosen)]
-    return [
-        (n.term, MENDED / max(n.distance, 1) ** 0.5 if n in misspelt else LONGER_FORM)
-        for n in chosen
-    ]
-
-
-def phrase_terms(phrase: str) -> Sequence[str]:
+def phrase_terms(phrase: str) -> tuple[str, ...]:
     """The terms of a phrase in running order."""
-    return [span.term for span in spans(phrase)]
+    return tuple(span.term for span in spans(phrase))
