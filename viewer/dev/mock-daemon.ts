@@ -207,6 +207,7 @@ class Daemon {
       for (const memory of this.world.memories) if (memory.focused_id === node || memory.broad_id === node) memory.temperature = "hot";
       this.recount(this.node(node));
       this.tell("temperature", {});
+      return { warmed: 3, left: 0 };
     }
     return {};
   }

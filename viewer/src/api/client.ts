@@ -12,6 +12,7 @@ import {
   Status,
   TemperatureStatus,
   TurnPage,
+  Warmed,
   type Edge,
 } from "./shapes.ts";
 
@@ -234,9 +235,8 @@ export const api = {
     const query = agree ? { dry_run: false, agree } : { dry_run: false };
     await call("/api/temperature/maintenance", { method: "POST", query });
   },
-  warm: async (node: string) => {
-    await call(`/api/temperature/warm/${id(node)}`, { method: "POST" });
-  },
+  warm: (node: string) =>
+    ask(Warmed, `/api/temperature/warm/${id(node)}`, { method: "POST" }),
   sync: async () => {
     await call("/api/sync", { method: "POST" });
   },

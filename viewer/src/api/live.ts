@@ -3,6 +3,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import * as v from "valibot";
 import { useSyncExternalStore } from "react";
+import { complain } from "../components/toast.tsx";
 
 const ids = v.object({ ids: v.optional(v.array(v.string()), []) });
 const Progress = v.object({
@@ -10,6 +11,8 @@ const Progress = v.object({
   done: v.number(),
   total: v.nullable(v.number()),
   text: v.optional(v.string(), ""),
+  /** Why the job ended without having done its work. */
+  error: v.optional(v.string()),
 });
 export type Progress = v.InferOutput<typeof Progress>;
 
@@ -97,11 +100,12 @@ export function follow(queries: QueryClient): () => void {
       const step = v.safeParse(Progress, data);
       if (!step.success) return;
       const progress = new Map(live.progress);
-      const { job, done, total } = step.output;
+      const { job, done, total, error } = step.output;
+      if (error) complain(error);
       if (total !== null && done >= total) progress.delete(job);
       else progress.set(job, step.output);
       set({ progress });
-      if (!progress.has(job)) gather([["status"]]);
+      if (!progress.has(job)) gather([["status"], ["temperature"]]);
       return;
     }
     const named = v.safeParse(ids, data);

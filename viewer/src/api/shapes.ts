@@ -192,6 +192,8 @@ export const TemperatureStatus = v.object({
   bytes: perTemperature,
   agreed: v.boolean(),
   cool: v.picklist(["auto", "never"]),
+  /** Why no cycle runs just now, in words. */
+  held: v.optional(v.nullable(v.string()), null),
   next_cycle: moment,
   last_cycle: v.nullable(
     v.object({
@@ -205,6 +207,9 @@ export const TemperatureStatus = v.object({
   planned: Plan,
 });
 export type TemperatureStatus = v.InferOutput<typeof TemperatureStatus>;
+
+/** What warming a topic did; `left` memories are still cold. */
+export const Warmed = v.object({ warmed: v.number(), left: v.number() });
 
 export const Failure = v.object({
   error: v.object({ code: v.string(), message: v.string(), current: v.optional(v.unknown()) }),

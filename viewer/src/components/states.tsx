@@ -48,7 +48,7 @@ export function Connect() {
   return (
     <>
       <p>Connect an AI, and what you talk about is kept here. In a terminal:</p>
-      <pre className="rounded-lg bg-sunken px-4 py-2.5 text-left font-mono text-[14px] text-ink select-all">
+      <pre className="rounded-lg bg-sunken px-4 py-2.5 font-mono text-[14px] text-ink select-all">
         neurigraph connect
       </pre>
       <p>Or drop exported conversations into the vault’s _inbox folder.</p>

@@ -49,6 +49,7 @@ export function FilterBar({ filters, total, change, row, sortless = false }: Pro
   if (filters.from) chips.push([{ from: "" }, `from ${filters.from}`]);
   if (filters.to) chips.push([{ to: "" }, `until ${filters.to}`]);
   if (filters.source_model) chips.push([{ source_model: "" }, filters.source_model]);
+  if (total === 0 && chips.length === 0) return null;
   const order = `${filters.sort || "date"}.${filters.order || "desc"}`;
 
   return (

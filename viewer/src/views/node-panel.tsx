@@ -29,8 +29,9 @@ export function NodePanel({ node }: { node: Node }) {
 
   async function warm() {
     try {
-      await api.warm(node.id);
-      say(`“${node.name}” is being warmed.`);
+      const { warmed, left } = await api.warm(node.id);
+      const still = left > 0 ? ` ${memories(left)} stay cold for now.` : "";
+      say(warmed > 0 ? `${memories(warmed)} warmed.${still}` : `Nothing in it was cold.${still}`);
       refresh(queries, "memories");
     } catch (error) {
       complain(error);

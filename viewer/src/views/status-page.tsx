@@ -175,6 +175,7 @@ function Cooling({ temperature }: { temperature: TemperatureStatus }) {
         ))}
       </dl>
       <p className="text-[14px] text-ink-quiet">{bytes(size)} in all. Cold memories are compressed, and found like the rest.</p>
+      {temperature.held && agreed && <p className="text-danger">{temperature.held}</p>}
       {cool === "never" ? (
         <p>Cooling is switched off in the settings.</p>
       ) : agreed ? (

@@ -10,6 +10,7 @@ import { focusSoon } from "../components/keys.tsx";
 import { Link } from "../components/link.tsx";
 import { Bar, Failed } from "../components/states.tsx";
 import { TemperatureMark } from "../components/temperature.tsx";
+import { usePhone } from "../kept.ts";
 import { go, NO_FILTERS, urls, type Filters, type Place } from "../route.ts";
 import { dateOf, momentOf } from "../words.ts";
 import { Nothing } from "./feed.tsx";
@@ -27,6 +28,9 @@ interface Column {
   /** How it is sorted at the first press. */
   first: "asc" | "desc";
 }
+
+/** What a phone has room for; the rest is one tap away. */
+const NARROW: ReadonlySet<SortKey> = new Set<SortKey>(["date", "title", "temperature"]);
 
 const COLUMNS: Column[] = [
   { sort: "date", word: "Date", width: "w-28", first: "desc" },
@@ -49,6 +53,8 @@ export function Table({ node, place, filters }: Props) {
   const [active, setActive] = useState(0);
   const [before] = useState(found);
   const count = rows.total ?? 0;
+  const phone = usePhone();
+  const columns = phone ? COLUMNS.filter(({ sort }) => NARROW.has(sort)) : COLUMNS;
   const list = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
@@ -115,12 +121,12 @@ export function Table({ node, place, filters }: Props) {
         ) : (
           <table
             aria-rowcount={count + 1}
-            className="w-full min-w-[56rem] table-fixed border-separate border-spacing-0 text-[14px]"
+            className={`w-full table-fixed border-separate border-spacing-0 text-[14px] ${phone ? "" : "min-w-[56rem]"}`}
           >
             <caption className="sr-only">Memories, sorted by {query.sort}</caption>
             <thead>
               <tr>
-                {COLUMNS.map((column) => {
+                {columns.map((column) => {
                   const sorted = query.sort === column.sort;
                   const Arrow = query.order === "asc" ? ArrowUp : ArrowDown;
                   return (
@@ -128,14 +134,16 @@ export function Table({ node, place, filters }: Props) {
                       key={column.sort}
                       scope="col"
                       aria-sort={sorted ? (query.order === "asc" ? "ascending" : "descending") : "none"}
-                      className={`sticky top-0 z-10 border-b border-line-strong bg-page p-0 text-left font-medium ${column.width}`}
+                      className={`sticky top-0 z-10 border-b border-line-strong bg-page p-0 text-left font-medium ${phone ? (column.sort === "temperature" ? "w-12" : column.sort === "date" ? "w-20" : "") : column.width}`}
                     >
                       <button
                         type="button"
                         onClick={() => sortBy(column)}
                         className={`flex h-9 w-full items-center gap-1 px-2 hover:text-ink ${sorted ? "text-ink" : "text-ink-quiet"}`}
                       >
-                        {column.word}
+                        <span className={phone && column.sort === "temperature" ? "sr-only" : ""}>
+                          {column.word}
+                        </span>
                         {sorted && <Arrow aria-hidden size={14} />}
                       </button>
                     </th>
@@ -146,7 +154,7 @@ export function Table({ node, place, filters }: Props) {
             <tbody onKeyDown={press}>
               {above > 0 && (
                 <tr aria-hidden style={{ height: above }}>
-                  <td colSpan={COLUMNS.length} />
+                  <td colSpan={columns.length} />
                 </tr>
               )}
               {items.map(({ index, key }) => {
@@ -156,12 +164,13 @@ export function Table({ node, place, filters }: Props) {
                     key={key}
                     memory={memory}
                     index={index}
+                    narrow={phone}
                     tabIndex={index === Math.min(active, count - 1) ? 0 : -1}
                     onFocus={() => setActive(index)}
                   />
                 ) : (
                   <tr key={key} data-index={index} className="h-11">
-                    <td colSpan={COLUMNS.length} className="border-b border-line px-2">
+                    <td colSpan={columns.length} className="border-b border-line px-2">
                       <Bar className="h-3 w-full" />
                     </td>
                   </tr>
@@ -169,7 +178,7 @@ export function Table({ node, place, filters }: Props) {
               })}
               {below > 0 && (
                 <tr aria-hidden style={{ height: below }}>
-                  <td colSpan={COLUMNS.length} />
+                  <td colSpan={columns.length} />
                 </tr>
               )}
             </tbody>
@@ -183,13 +192,14 @@ export function Table({ node, place, filters }: Props) {
 interface RowProps {
   memory: Memory;
   index: number;
+  narrow: boolean;
   tabIndex: number;
   onFocus: () => void;
 }
 
 const cell = "border-b border-line px-2 overflow-hidden text-ellipsis whitespace-nowrap";
 
-function Row({ memory, index, tabIndex, onFocus }: RowProps) {
+function Row({ memory, index, narrow, tabIndex, onFocus }: RowProps) {
   const changed = useChangedLately(memory.id);
   return (
     <tr
@@ -206,18 +216,20 @@ function Row({ memory, index, tabIndex, onFocus }: RowProps) {
       <td className={`${cell} text-ink-quiet tabular-nums`} title={momentOf(memory.created)}>
         {dateOf(memory.created)}
       </td>
-      <td className={`${cell} text-ink-soft`} title={`${memory.broad} › ${memory.focused}`}>
-        {memory.broad} <span className="text-ink-quiet">›</span> {memory.focused}
-      </td>
+      {!narrow && (
+        <td className={`${cell} text-ink-soft`} title={`${memory.broad} › ${memory.focused}`}>
+          {memory.broad} <span className="text-ink-quiet">›</span> {memory.focused}
+        </td>
+      )}
       <td className={cell} title={memory.summary.slice(0, 400)}>
         <Link href={urls.memory(memory.id)} tabIndex={-1} className="font-medium hover:underline">
           {memory.title}
         </Link>
         <span className="ml-2 text-ink-quiet">{memory.summary.slice(0, 160)}</span>
       </td>
-      <td className={`${cell} text-ink-soft`}>{memory.keywords.join(", ")}</td>
+      {!narrow && <td className={`${cell} text-ink-soft`}>{memory.keywords.join(", ")}</td>}
       <td className={cell}>
-        <TemperatureMark value={memory.temperature} />
+        <TemperatureMark value={memory.temperature} wordless={narrow} />
       </td>
     </tr>
   );
