@@ -85,6 +85,7 @@ def chunk_json(chunk: Chunk) -> dict[str, Any]:
         "access_count": chunk.access_count,
         "pinned": chunk.pinned,
         "private": chunk.private,
+        "secrets": chunk.secrets,
         "token_count": chunk.token_count,
         "summary": chunk.summary,
         "summary_source": chunk.summary_source,

@@ -1,12 +1,14 @@
-"""Commands for what comes in and goes out: import, export."""
+"""Commands for what comes in and goes out: import, export, forget, secrets."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import click
 from rich.console import Console
@@ -14,7 +16,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from neurigraph.client import Client
+from neurigraph.client import Client, DaemonRefused
 from neurigraph.terminal import (
     Failure,
     client_of,
@@ -48,7 +50,7 @@ def import_(path: Path, topic: str, dry_run: bool, vault: Path | None, as_json: 
     client.ask("POST", "/api/import", body=body)
     result = _follow(client)
     if dry_run or as_json:
-        result["rows"] = _all_rows(client)
+        result["rows"] = _pages(client, "/api/import")
     if as_json:
         print_json(result)
     else:
@@ -75,15 +77,16 @@ def _follow(client: Client) -> dict[str, Any]:
     return found
 
 
-def _all_rows(client: Client) -> list[dict[str, str]]:
-    rows: list[dict[str, str]] = []
+def _pages(client: Client, path: str) -> list[dict[str, Any]]:
+    """All items of a list."""
+    items: list[dict[str, Any]] = []
     page = 0
     while True:
         page += 1
-        answer = client.ask("GET", "/api/import", query={"page": page, "per_page": 500})
-        rows += answer["items"]
-        if len(rows) >= answer["total"] or not answer["items"]:
-            return rows
+        answer = client.ask("GET", path, query={"page": page, "per_page": 500})
+        items += answer["items"]
+        if len(items) >= answer["total"] or not answer["items"]:
+            return items
 
 
 def _print(result: dict[str, Any], name: str) -> None:
@@ -209,4 +212,67 @@ def _unpack(draft: Path, folder: Path) -> int:
         return write_folder((item for item in items if isinstance(item, ExportItem)), folder)
 
 
-COMMANDS = (import_, export_)
+@click.command()
+@click.argument("memory_id")
+@click.option("--yes", is_flag=True, help="Do not ask again.")
+@vault_option
+@json_option
+def forget(memory_id: str, yes: bool, vault: Path | None, as_json: bool) -> None:
+    """Remove a memory for good: its note, transcript, files, what lies in the trash, indexes, log.
+
+    This cannot be undone. What git's history still holds is said, with how to remove that.
+    """
+    client = client_of(vault)
+    address = f"/api/memory/chunk/{quote(memory_id, safe='')}"
+    title = memory_id
+    with suppress(DaemonRefused):  # it may lie in the trash alone
+        title = client.ask("GET", address)["title"]
+    if not yes:
+        click.confirm(f"Remove '{title}' for good?", abort=True)
+    done = client.ask("POST", f"{address}/forget", version="*")
+    if as_json:
+        print_json(done)
+        return
+    click.echo(f"Forgotten: {done['title'] or memory_id}")
+    for path in done["removed"]:
+        click.echo(f"  removed {path}")
+    for line in done["remains"]:
+        click.echo(f"What remains: {line}")
+
+
+@click.command()
+@click.argument("memory_ids", nargs=-1)
+@click.option("--allow", is_flag=True, help="Say yes: git may carry these memories.")
+@click.option("--all", "every", is_flag=True, help="All that are held.")
+@vault_option
+@json_option
+def secrets(
+    memory_ids: tuple[str, ...], allow: bool, every: bool, vault: Path | None, as_json: bool
+) -> None:
+    """List memories in which something looks like a password or key, and let git have them.
+
+    They are kept as they are, but out of git until you say yes with --allow.
+    """
+    client = client_of(vault)
+    held = _pages(client, "/api/secrets")
+    if allow:
+        wanted = [item["id"] for item in held] if every else list(memory_ids)
+        if not wanted:
+            raise Failure("say which memories, by their ids, or --all of them")
+        for memory_id in wanted:
+            address = f"/api/memory/chunk/{quote(memory_id, safe='')}"
+            client.ask("PATCH", address, body={"secrets_ok": True}, version="*")
+        click.echo(f"{len(wanted)} allowed; git carries them from now on.")
+    elif as_json:
+        print_json(held)
+    elif not held:
+        click.echo("Nothing is held out of git.")
+    else:
+        for item in held:
+            click.echo(f"{item['id']}  {item['path']}")
+            for found in item["found"]:
+                click.echo(f"    {found['kind']}, line {found['line']} of the {found['where']}")
+        click.echo("Let git have them with: neurigraph secrets --allow ID… (or --all)")
+
+
+COMMANDS = (import_, export_, forget, secrets)

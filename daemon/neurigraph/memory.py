@@ -14,6 +14,7 @@ from typing import Literal
 from neurigraph.capture.apart import read_apart
 from neurigraph.capture.capture import Capture
 from neurigraph.capture.exporting import everything
+from neurigraph.capture.held import HeldMemory, HeldOut, held_memories
 from neurigraph.capture.report import Report
 from neurigraph.capture.run import Table
 from neurigraph.cards import Cards
@@ -556,6 +557,15 @@ class Memory:
         store.catalog.purge()
         scrub(self.state_dir, {memory_id, *done.removed})
         return done
+
+    def held_out(self, path: str) -> bool:
+        """Whether git sync must leave this file out of its commits for now."""
+        return HeldOut(self._store.files, self._store.library)(path)
+
+    def held(self) -> list[HeldMemory]:
+        """The memories with what looks like a secret that nobody has said yes to."""
+        self._ready_to_write()
+        return held_memories(self._desk)
 
     def export_lines(self) -> Iterator[bytes]:
         """Everything that the vault remembers, as JSON Lines; no memory counts as opened."""

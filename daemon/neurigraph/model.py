@@ -113,6 +113,7 @@ class Chunk:
     access_count: int = 0
     pinned: bool = False
     private: bool = False
+    secrets: str = ""
     token_count: int = 0
     summary: str = ""
     summary_source: str = ""

@@ -74,6 +74,7 @@ class ChunkChange(_Strict):
     open_questions: str | None = Field(None, max_length=50_000)
     pinned: bool | None = None
     private: bool | None = None
+    secrets_ok: bool | None = None
     focused_id: str | None = None
 
 

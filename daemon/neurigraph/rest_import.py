@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import get_args
 
@@ -15,7 +16,7 @@ from neurigraph.errors import Forbidden, InvalidInput
 from neurigraph.guard import is_loopback
 from neurigraph.rest_bodies import Import
 from neurigraph.rest_jobs import begin
-from neurigraph.rest_requests import memory_of, page_of, paged, read_body
+from neurigraph.rest_requests import memory_of, page_of, paged, read_body, version_asked
 
 
 def _check_near(request: Request) -> None:
@@ -58,6 +59,21 @@ async def stop_import(request: Request) -> Response:
     return JSONResponse({"stopping": True})
 
 
+async def held(request: Request) -> Response:
+    """The memories that are held out of git because something in them looks like a secret."""
+    page, memory = page_of(request), memory_of(request)
+    found = await run_in_threadpool(memory.held)
+    shown = found[(page.number - 1) * page.size : page.number * page.size]
+    return paged([asdict(item) for item in shown], len(found), page)
+
+
+async def forget(request: Request) -> Response:
+    """Remove a memory for good; the answer says what remains elsewhere."""
+    memory, memory_id = memory_of(request), request.path_params["id"]
+    done = await run_in_threadpool(memory.forget_memory, memory_id, version_asked(request))
+    return JSONResponse(asdict(done))
+
+
 async def export(request: Request) -> Response:
     """Everything as JSON Lines, as a download that begins at once."""
     if request.query_params.get("format", "jsonl") != "jsonl":
@@ -76,5 +92,7 @@ def import_routes() -> list[Route]:
         Route("/api/import", start_import, methods=["POST"]),
         Route("/api/import", import_rows, methods=["GET"]),
         Route("/api/import", stop_import, methods=["DELETE"]),
+        Route("/api/secrets", held, methods=["GET"]),
+        Route("/api/memory/chunk/{id}/forget", forget, methods=["POST"]),
         Route("/api/export", export, methods=["GET"]),
     ]

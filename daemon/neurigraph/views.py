@@ -152,6 +152,7 @@ class Views:
             access_count=self.access_count(record),
             pinned=record.pinned,
             private=library.is_private(record),
+            secrets=record.secrets,
             token_count=record.token_count,
             summary=sections.summary,
             summary_source=record.summary_source,

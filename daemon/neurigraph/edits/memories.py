@@ -15,6 +15,7 @@ from neurigraph.edits.topics import folder_for
 from neurigraph.errors import InvalidInput, NotFound
 from neurigraph.index.reading import claimed_id
 from neurigraph.index.record import Record
+from neurigraph.vault.held import ALLOWED, HELD, SECRETS_KEY
 from neurigraph.vault.layout import is_conflict_copy, recall_dir, stranger_id
 from neurigraph.vault.note import flag, read_note, set_keys, set_section, text
 
@@ -33,6 +34,7 @@ class MemoryEdit:
     open_questions: str | None = None
     pinned: bool | None = None
     private: bool | None = None
+    secrets_ok: bool | None = None
     broad_topic: str | None = None
     focused_topic: str | None = None
 
@@ -76,6 +78,8 @@ def _edited(record: Record, raw: bytes, edit: MemoryEdit) -> bytes:
     data = read_note(raw).data
     wanted = {"pinned": edit.pinned, "private": edit.private}
     keys |= {n: w for n, w in wanted.items() if w is not None and flag(data.get(n)) != w}
+    if edit.secrets_ok is not None and record.owned:
+        keys[SECRETS_KEY] = ALLOWED if edit.secrets_ok else HELD
     if edit.summary is not None:
         summary = safe_text(edit.summary)
         raw = set_section(raw, "Summary", summary)
