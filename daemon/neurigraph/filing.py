@@ -112,9 +112,9 @@ class Filing:
     def _path(self, broad: str, focused: str, reader: Reader) -> str:
         """The path of the topic that two names mean, each a name, a path, an id or empty."""
         broad, focused = broad.strip().strip("/"), focused.strip().strip("/")
-        known = self._known(broad) if broad else self._known(focused)
+        known = self._known(broad or focused, reader)
         path = known.path if known else broad or focused
-        inner = self._known(focused)
+        inner = self._known(focused, reader)
         if inner is not None and inner.id == focused:
             path = inner.path
         elif broad and focused:
@@ -128,13 +128,16 @@ class Filing:
             )
         return path
 
-    def _known(self, wanted: str) -> Place | None:
+    def _known(self, wanted: str, reader: Reader) -> Place | None:
+        """The topic of this name; of several the one within the reader's scope."""
         if not wanted:
             return None
-        try:
-            return self._library.node(wanted)
-        except NotFound:
-            return None
+        for seen in (lambda place: within(place.path, reader.scope), None):
+            try:
+                return self._library.node(wanted, None, seen)
+            except NotFound:
+                continue
+        return None
 
 
 def shown_to(reader: Reader, library: Library, saved: Saved, why: str = "") -> Filed:
