@@ -7,8 +7,6 @@ limit and hands its words over as a list.
 from __future__ import annotations
 
 import os
-import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -16,88 +14,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from neurigraph.errors import NeurigraphError
-from neurigraph.sync.merge_note import Favour
-
-QUICK, NETWORK = 60.0, 300.0
-"""Seconds that a call on this machine, and one to the remote, may take."""
+from neurigraph.sync.git_process import (
+    LOCKED,
+    NETWORK,
+    QUICK,
+    GitBusy,
+    GitFailed,
+    call,
+    environment,
+)
 
 LOCK_PATIENCE = 20.0
 """Seconds to wait for another git that holds the lock of the index."""
-
-OLDEST = (2, 30)
 
 _EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
-_OFFLINE = re.compile(
-    r"could ?n[o']t resolve|connection (?:refused|reset|timed out|closed)|timed out"
-    r"|network is (?:unreachable|down)|no route to host|temporary failure in name"
-    r"|operation timed out|failed to connect|unable to connect|could not read from remote"
-    r"|does not appear to be a git repository|early eof|the requested url returned error: 5"
-    r"|unable to access|repository '.*' does not exist|hung up",
-    re.IGNORECASE,
-)
-_REFUSED = re.compile(
-    r"authentication failed|could not read (?:username|password)|permission denied"
-    r"|host key verification failed|access denied|invalid username|terminal prompts disabled"
-    r"|returned error: 40[13]|not authorized|repository not found",
-    re.IGNORECASE,
-)
-_BEHIND = re.compile(
-    r"non-fast-forward|fetch first|stale info|cannot lock ref|failed to update ref"
-)
-_LOCKED = re.compile(r"(?:index|HEAD)\.lock'?: File exists|Another git process seems to be running")
-
-
-class GitFailed(NeurigraphError):
-    """A git command failed; `words` are its own last words."""
-
-    code = "git_failed"
-
-    def __init__(self, command: str, words: str) -> None:
-        self.command, self.words = command, words
-        lines = [line for line in words.strip().splitlines() if line.strip()]
-        fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
-        shown = (fatal or lines or ["it gave no reason"])[0]
-        super().__init__(f"git {command} failed: {shown}")
-
-    @property
-    def offline(self) -> bool:
-        """Whether the remote could not be reached, which passes by itself."""
-        return not self.refused and _OFFLINE.search(self.words) is not None
-
-    @property
-    def refused(self) -> bool:
-        """Whether the remote refused who we are."""
-        return _REFUSED.search(self.words) is not None
-
-    @property
-    def behind(self) -> bool:
-        """Whether a push came too late: somebody else was faster."""
-        return _BEHIND.search(self.words) is not None
-
-
-class GitMissing(NeurigraphError):
-    """There is no git, or one that is too old."""
-
-    code = "git_missing"
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason}; install git {'.'.join(map(str, OLDEST))} or newer")
-
-
-class GitBusy(NeurigraphError):
-    """Another git holds the lock of the index for too long."""
-
-    code = "git_busy"
-
-    def __init__(self, lock: Path) -> None:
-        self.lock = lock
-        super().__init__(
-            f"another git is at work on the vault; if none runs, delete {lock} and sync again"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +54,7 @@ class Git:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._environment = _environment()
+        self._environment = environment()
         self._identity: dict[str, str] | None = None
 
     # -- what is there
@@ -227,14 +160,11 @@ class Git:
         given = b"".join(os.fsencode(path) + b"\0" for path in paths)
         self._run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", given=given)
 
-    def unstage(self, paths: Sequence[str]) -> None:
-        """Take these files out of the index again, their content on disk untouched."""
-        self._wait_for_lock()
-        if self.commit_of("HEAD"):
-            given = b"".join(os.fsencode(path) + b"\0" for path in paths)
-            self._run(
-                "reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul", given=given
-            )
+    def has_staged(self) -> bool:
+        """Whether the index differs from the last commit."""
+        if not self.commit_of("HEAD"):
+            return bool(self._run("ls-files", "-z").stdout)
+        return self._try("diff-index", "--cached", "--quiet", "HEAD", "--").returncode != 0
 
     def commit(self, message: str) -> str:
         """Commit the index, hooks included, and answer the id."""
@@ -248,9 +178,6 @@ class Git:
         """Check a later commit out. Git refuses, and changes nothing, where a file on disk is
         not what the last commit says."""
         self._wait_for_lock()
-        if not self.commit_of("HEAD"):
-            self._run(*self._who(), "merge", "--ff-only", "--quiet", "--no-stat", commit)
-            return
         self._run("update-index", "--refresh", "-q", accept=(0, 1))
         self._run(*self._who(), "merge", "--ff-only", "--quiet", "--no-stat", commit)
 
@@ -380,8 +307,9 @@ class Git:
         Raises `GitFailed`.
         """
         there = self._run(
-            "ls-remote", "--heads", "--", remote, f"refs/heads/{branch}", seconds=NETWORK
-        ).stdout
+            "ls-remote", "--heads", "--", remote, f"refs/heads/{branch}",
+            seconds=NETWORK, more=self._network(),
+        ).stdout  # fmt: skip
         if not there.strip():
             return ""
         name = f"refs/remotes/{remote}/{branch}"
@@ -395,20 +323,29 @@ class Git:
             remote,
             f"+refs/heads/{branch}:{name}",
             seconds=NETWORK,
+            more=self._network(),
         )
         return self.commit_of(name)
 
     def push(self, remote: str, branch: str) -> None:
         """Push what is checked out, never by force. Raises `GitFailed`."""
-        self._run("push", "--quiet", "--", remote, f"HEAD:refs/heads/{branch}", seconds=NETWORK)
+        self._run(
+            "push", "--quiet", "--", remote, f"HEAD:refs/heads/{branch}",
+            seconds=NETWORK, more=self._network(),
+        )  # fmt: skip
 
-    # -- merging text
-
-    def merge_text(
-        self, base: bytes, ours: bytes, theirs: bytes, favour: Favour
-    ) -> tuple[bytes, bool]:
-        """Merge three versions of a text as git does, and whether there was no conflict."""
-        return merge_text(base, ours, theirs, favour)
+    def tidy(self) -> None:
+        """Let git pack what it thinks is worth it."""
+        self._try(
+            "-c",
+            "gc.auto=6700",
+            "-c",
+            "gc.autoDetach=false",
+            "gc",
+            "--auto",
+            "--quiet",
+            seconds=600,
+        )
 
     # -- how it is done
 
@@ -420,6 +357,15 @@ class Git:
                 {} if known else {"user.name": "Neurigraph", "user.email": "sync@local"}
             )
         return [word for k, v in self._identity.items() for word in ("-c", f"{k}={v}")]
+
+    def _network(self) -> dict[str, str]:
+        """The person's own ssh, told to fail rather than ask."""
+        if os.environ.get("GIT_SSH") and not os.environ.get("GIT_SSH_COMMAND"):
+            return {}
+        command = os.environ.get("GIT_SSH_COMMAND") or self.config("core.sshCommand") or "ssh"
+        if not command.split("/")[-1].startswith("ssh"):
+            return {}
+        return {"GIT_SSH_COMMAND": f"{command} -oBatchMode=yes -oConnectTimeout=20"}
 
     def _wait_for_lock(self) -> None:
         lock = self.root / ".git" / "index.lock"
@@ -444,7 +390,7 @@ class Git:
                 return done
             said = (done.stderr + done.stdout[-2000:]).decode("utf-8", "replace")
             command = next((w for w in words if not w.startswith("-") and "=" not in w), "")
-            if not _LOCKED.search(said):
+            if not LOCKED.search(said):
                 raise GitFailed(command, said)
             if time.monotonic() > deadline:
                 raise GitBusy(self.root / ".git" / "index.lock")
@@ -457,98 +403,8 @@ class Git:
         seconds: float = QUICK,
         more: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        environment = self._environment | dict(more or {})
-        return _call(["-C", str(self.root), *words], given, seconds, environment)
-
-
-def merge_text(base: bytes, ours: bytes, theirs: bytes, favour: Favour = "") -> tuple[bytes, bool]:
-    """Merge three versions of a text as `git merge-file` does, and whether it had no conflict.
-
-    What git does not take for text is not merged: ours comes back, in conflict.
-    """
-    with tempfile.TemporaryDirectory(prefix="neurigraph-") as folder:
-        places = [Path(folder, name) for name in ("ours", "base", "theirs")]
-        for place, data in zip(places, (ours, base, theirs), strict=True):
-            place.write_bytes(data)
-        words = ["-c", "merge.conflictStyle=merge", "merge-file", "-p"]
-        words += [f"--{favour}"] if favour else []
-        words += ["-L", "ours", "-L", "base", "-L", "theirs", *map(str, places)]
-        done = _call(words, b"", QUICK, _environment())
-    if done.returncode > 127 or done.returncode < 0:
-        return ours, False
-    return done.stdout, done.returncode == 0
-
-
-def check_git() -> str:
-    """The version of the person's git. Raises `GitMissing`."""
-    done = _call(["--version"], b"", QUICK, _environment())
-    match = re.search(rb"(\d+)\.(\d+)\S*", done.stdout)
-    if match is None:
-        raise GitMissing("git does not say its version")
-    if (int(match[1]), int(match[2])) < OLDEST:
-        raise GitMissing(f"git {match[0].decode()} is too old")
-    return match[0].decode()
-
-
-def _call(
-    words: Sequence[str], given: bytes, seconds: float, environment: Mapping[str, str]
-) -> subprocess.CompletedProcess[bytes]:
-    program = shutil.which("git", path=environment.get("PATH"))
-    if program is None:
-        raise GitMissing("git is not installed")
-    fixed = ["--no-pager", "-c", "core.quotepath=off", "-c", "core.editor=true"]
-    fixed += ["-c", "advice.detachedHead=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"]
-    try:
-        return subprocess.run(
-            [program, *fixed, *words],
-            input=given,
-            capture_output=True,
-            env=dict(environment),
-            timeout=seconds,
-            check=False,
-            # no terminal to ask at, and no Ctrl-C meant for the daemon
-            start_new_session=os.name == "posix",
-            creationflags=0x08000000 if os.name == "nt" else 0,  # CREATE_NO_WINDOW
-        )
-    except subprocess.TimeoutExpired as error:
-        command = next((w for w in words if not w.startswith("-")), "")
-        raise GitFailed(command, f"error: timed out after {seconds:.0f} s") from error
-
-
-def _environment() -> dict[str, str]:
-    """The person's environment, in which git cannot ask anything."""
-    kept = {
-        k: v
-        for k, v in os.environ.items()
-        if k
-        not in (
-            "GIT_DIR",
-            "GIT_WORK_TREE",
-            "GIT_INDEX_FILE",
-            "GIT_OBJECT_DIRECTORY",
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-            "GIT_COMMON_DIR",
-            "GIT_NAMESPACE",
-            "GIT_PREFIX",
-        )
-    }
-    ssh = kept.get("GIT_SSH_COMMAND")
-    kept |= {
-        "LC_ALL": "C",
-        "LANGUAGE": "C",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ASKPASS": "",
-        "SSH_ASKPASS_REQUIRE": "never",
-        "GCM_INTERACTIVE": "never",
-        "GIT_EDITOR": "true",
-        "GIT_SEQUENCE_EDITOR": "true",
-        "GIT_MERGE_AUTOEDIT": "no",
-        "GIT_LITERAL_PATHSPECS": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-    }
-    if ssh or not os.environ.get("GIT_SSH"):
-        kept["GIT_SSH_COMMAND"] = f"{ssh or 'ssh'} -oBatchMode=yes -oConnectTimeout=20"
-    return kept
+        surroundings = self._environment | dict(more or {})
+        return call(["-C", str(self.root), *words], given, seconds, surroundings)
 
 
 def _line(out: bytes) -> str:

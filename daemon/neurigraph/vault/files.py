@@ -306,6 +306,10 @@ class VaultFiles:
 
     # -- who wrote, and when
 
+    def expect_write(self, rel: str, digest: str) -> None:
+        """Say that a file is about to hold these bytes (SHA-256, hex) by our doing."""
+        self._remember_digest(rel, digest)
+
     def is_own_write(self, rel: str, digest: str) -> bool:
         """Whether these bytes (SHA-256, hex) were lately written here by us."""
         with self._lock:

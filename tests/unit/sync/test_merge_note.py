@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurigraph.edits.compose import summary_source
-from neurigraph.sync.git import merge_text
+from neurigraph.sync.git_process import merge_text
 from neurigraph.sync.merge_note import Merged, merge_lines, merge_note, without_id
 from neurigraph.vault.note import read_note, section_text, set_keys, texts
 

@@ -10,7 +10,8 @@ import pytest
 
 from neurigraph.edits.tombstones import lines_for
 from neurigraph.sync.contents import Contents
-from neurigraph.sync.git import Entry, merge_text
+from neurigraph.sync.git import Entry
+from neurigraph.sync.git_process import merge_text
 from neurigraph.sync.merge_tree import TreeMerge, merge_trees
 from neurigraph.sync.placing import Naming
 from neurigraph.vault.note import new_note, read_note, set_keys, text, texts

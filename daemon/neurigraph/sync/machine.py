@@ -1,0 +1,237 @@
+"""Keeps this machine's vault in step with the others: when to sync, and what to say about it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import socket
+import threading
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+from neurigraph.clock import Clock
+from neurigraph.errors import Conflict, NeurigraphError
+from neurigraph.sync.git import Git
+from neurigraph.sync.git_process import GitBusy, GitFailed, GitMissing, check_git
+from neurigraph.sync.round import Report, Round, Surroundings, SyncStopped, SyncWaits
+
+log = logging.getLogger(__name__)
+
+State = Literal["off", "idle", "syncing", "offline", "stopped"]
+
+_FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=1)
+"""How long an unreachable remote is left alone at first, and at most."""
+
+_TIDY = timedelta(days=1)
+
+
+class SyncRunning(Conflict):
+    """A sync is under way already."""
+
+    code = "sync_running"
+
+    def __init__(self) -> None:
+        super().__init__("a sync is under way already; its progress is in the status")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What is to be said about sync. `ahead` and `behind` count commits, as last seen."""
+
+    enabled: bool
+    state: State
+    last: datetime | None
+    problem: str
+    ahead: int
+    behind: int
+
+
+class Sync:
+    """Sync of one vault on one machine. Rounds are serial; `tick` is to be called often."""
+
+    def __init__(
+        self,
+        vault: Path,
+        state: Path,
+        *,
+        enabled: bool,
+        remote: str,
+        interval: timedelta,
+        quiet_seconds: float,
+        clock: Clock,
+        around: Surroundings,
+    ) -> None:
+        self.git = Git(vault)
+        self.remote = remote
+        self._memo = state / "sync.json"
+        self._enabled, self._interval, self._quiet = enabled, interval, quiet_seconds
+        self._clock, self._around = clock, around
+        self._running = threading.Lock()
+        self._state: State = "idle" if enabled else "off"
+        self._problem = ""
+        self._ahead = self._behind = 0
+        self._last = self._remembered()
+        self._changed_at: datetime | None = None
+        self._next: datetime | None = None
+        self._wait = timedelta(0)
+        self._tidied = clock()
+        self._head_stamp = self.git.head_stamp()
+        self._head = ""
+
+    # -- what others ask
+
+    @property
+    def condition(self) -> Condition:
+        """What is going on."""
+        return Condition(
+            self._enabled, self._state, self._last, self._problem, self._ahead, self._behind
+        )
+
+    def enable(self) -> None:
+        """Sync by itself from now on."""
+        self._enabled = True
+        if self._state == "off":
+            self._state = "idle"
+
+    def note_change(self) -> None:
+        """Something in the vault was changed here just now."""
+        self._changed_at = self._clock()
+
+    def started(self) -> None:
+        """Say that a sync is about to run, so that whoever asks next sees it."""
+        if self._running.locked():
+            raise SyncRunning
+        self._state = "syncing"
+
+    def now(self, *, anyway: bool = False) -> Report:
+        """Sync at once, because a person asked. Raises what went wrong."""
+        return self._run(asked=True, anyway=anyway)
+
+    # -- by itself
+
+    def tick(self) -> None:
+        """Follow what another git did, and sync when it is time."""
+        if not self.git.is_repository():
+            return
+        self.follow()
+        now = self._clock()
+        if not self._enabled or self._running.locked() or not self._is_due(now):
+            return
+        try:
+            self._run(asked=False, anyway=False)
+        except NeurigraphError as error:
+            log.info("sync: %s", error)
+        if now - self._tidied > _TIDY:
+            self._tidied = now
+            self.git.tidy()
+
+    def _is_due(self, now: datetime) -> bool:
+        if self._next is None or now >= self._next:
+            return True
+        if self._wait or self._changed_at is None:
+            return False
+        return now - self._changed_at >= timedelta(seconds=self._quiet)
+
+    def follow(self) -> list[str]:
+        """Take up what a commit, pull or checkout by somebody else changed; answers the paths."""
+        stamp = self.git.head_stamp()
+        if stamp == self._head_stamp and self._head:
+            return []
+        if self._running.locked() or (self.git.root / ".git" / "index.lock").exists():
+            return []
+        if self.git.unfinished():
+            return []
+        before, self._head_stamp = self._head, stamp
+        self._head = self.git.commit_of("HEAD")
+        if not before or before == self._head:
+            return []
+        paths = self.git.changed(before, self._head)
+        if paths:
+            self._around.arrived(paths)
+        return paths
+
+    # -- how it is done
+
+    def _run(self, *, asked: bool, anyway: bool) -> Report:
+        if not self._running.acquire(blocking=False):
+            raise SyncRunning
+        try:
+            self._state, self._changed_at = "syncing", None
+            check_git()
+            once = Round(self.git, self.remote, machine_name(), self._clock, self._around)
+            report = once.run(asked=asked, quiet_seconds=self._quiet, anyway=anyway)
+        except NeurigraphError as error:
+            self._failed(error)
+            raise
+        except BaseException:
+            self._state, self._problem = "stopped", "sync failed; see the daemon's log"
+            raise
+        else:
+            self._done(report)
+            return report
+        finally:
+            self._head_stamp = self.git.head_stamp()
+            self._count()
+            self._running.release()
+
+    def _done(self, report: Report) -> None:
+        self._state = "idle" if self._enabled else "off"
+        self._wait = timedelta(0)
+        self._last = self._clock()
+        self._next = self._last + self._interval
+        self._problem = "".join(
+            f"{path} {reason}. " for path, reason in sorted(report.left_out.items())[:3]
+        ).strip()
+        self._memo.write_text(json.dumps({"last": self._last.isoformat()}), "utf-8")
+
+    def _failed(self, error: NeurigraphError) -> None:
+        now = self._clock()
+        self._problem = str(error)
+        if isinstance(error, SyncWaits):
+            self._state = "idle"
+            self._next = now + timedelta(seconds=max(self._quiet, 5))
+            return
+        if isinstance(error, GitFailed) and error.offline:
+            self._state = "offline"
+        elif isinstance(error, GitBusy):
+            self._state = "idle"
+        else:
+            self._state = "stopped"
+            if isinstance(error, GitFailed) and error.refused:
+                self._problem = (
+                    f"the remote does not let git in: {error.reason}; see to it that `git push` "
+                    "works in the vault without asking"
+                )
+        if not isinstance(error, SyncStopped | GitMissing):
+            self._changed_at = self._changed_at or now
+        self._wait = min(max(self._wait * 2, _FIRST_WAIT), max(_LONGEST_WAIT, self._interval))
+        self._next = now + self._wait
+
+    def _count(self) -> None:
+        """How far this machine and the remote are apart, as far as is known here."""
+        if not self.git.is_repository():
+            return
+        self._head = self.git.commit_of("HEAD")
+        branch = self.git.branch()
+        there = self.git.commit_of(f"refs/remotes/{self.remote}/{branch}") if branch else ""
+        if there and self._head:
+            self._ahead = self.git.count(there, self._head)
+            self._behind = self.git.count(self._head, there)
+        else:
+            self._ahead = self.git.count("", self._head) if self._head and branch else 0
+            self._behind = 0
+
+    def _remembered(self) -> datetime | None:
+        try:
+            return datetime.fromisoformat(json.loads(self._memo.read_text("utf-8"))["last"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+def machine_name() -> str:
+    """What this machine is called, fit for file names and commit messages."""
+    name = re.sub(r"[^\w .-]+", "-", socket.gethostname().partition(".")[0]).strip(" .-")
+    return name[:30] or "this machine"

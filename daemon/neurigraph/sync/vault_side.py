@@ -1,0 +1,99 @@
+"""What sync has to know of the vault, and what it does there after files have arrived."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+
+from neurigraph.edits.desk import Desk
+from neurigraph.errors import NeurigraphError
+from neurigraph.events import EventBus
+from neurigraph.index.indexer import Outcome
+from neurigraph.sync.pairing import memory_of
+from neurigraph.sync.round import Surroundings
+from neurigraph.vault.layout import nfc
+
+log = logging.getLogger(__name__)
+
+
+class VaultSide:
+    """The vault as sync works on it. `take_up` is told what a look at arrived files found."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        writing: Callable[[], AbstractContextManager[object]],
+        take_up: Callable[[list[str], Outcome], None],
+        held_out: Callable[[str], bool],
+        events: EventBus,
+    ) -> None:
+        self._desk, self._take_up, self._held_out = desk, take_up, held_out
+        self._writing, self._events = writing, events
+
+    def surroundings(self) -> Surroundings:
+        """All of it, for a round."""
+        return Surroundings(
+            busy=self.busy,
+            writing=self._writing,
+            arriving=self.arriving,
+            arrived=self.arrived,
+            noticed=self.noticed,
+            held_out=self._held_out,
+            progress=self._say,
+        )
+
+    def busy(self, paths: Iterable[str]) -> list[str]:
+        """Which of these files a person is working on: just changed, or open in Obsidian."""
+        files, now = self._desk.files, self._desk.clock()
+        opened = files.open_in_obsidian()
+        patience = self._desk.settings.vault.settle_seconds
+        return [
+            path
+            for path in paths
+            if files.exists(path)
+            and (nfc(path) in opened or not files.settled(path, now, patience))
+        ]
+
+    def arriving(self, digests: Mapping[str, str]) -> None:
+        """These files are about to hold these bytes: no person's edit."""
+        for path, digest in digests.items():
+            self._desk.files.expect_write(path, digest)
+
+    def noticed(self, paths: Iterable[str]) -> None:
+        """Look at new notes that the watcher has not told of yet, before they are committed."""
+        library = self._desk.library
+        unknown = [p for p in paths if p.lower().endswith(".md") and library.at(p) is None]
+        if unknown:
+            self._desk.indexer.look(unknown)
+
+    def arrived(self, paths: list[str]) -> None:
+        """Take up in one batch what a merge or a pull, ours or another tool's, has changed."""
+        memories = {m for path in paths if (m := memory_of(path))}
+        for memory_id in sorted(memories):
+            self._make_one(memory_id)
+        gone = {folder for path in paths for folder in self._gone_above(path)}
+        outcome = self._desk.indexer.look([*paths, *sorted(gone)])
+        self._take_up(paths, outcome)
+
+    def _make_one(self, memory_id: str) -> None:
+        """A plain transcript beside its `.gz`, which a merge by plain git can leave."""
+        recall = self._desk.recall
+        try:
+            if recall.form(memory_id) == "both":
+                log.info("after a merge, %s: %s", memory_id, recall.resolve_pair(memory_id).value)
+            recall.resolve_artifacts(memory_id)
+        except (NeurigraphError, OSError) as error:
+            log.warning("%s is left as it is after a merge: %s", memory_id, error)
+
+    def _gone_above(self, path: str) -> list[str]:
+        found = []
+        folder = path.rpartition("/")[0]
+        while folder and not os.path.lexists(self._desk.files.path(folder)):
+            found.append(folder)
+            folder = folder.rpartition("/")[0]
+        return found
+
+    def _say(self, words: str) -> None:
+        self._events.publish("progress", job="sync", done=0, total=0, text=words)
