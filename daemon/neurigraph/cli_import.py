@@ -17,8 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from neurigraph.client import Client, DaemonRefused
+from neurigraph.resources import state_dir
 from neurigraph.terminal import (
     Failure,
+    chosen,
     client_of,
     console,
     json_option,
@@ -34,15 +36,28 @@ SHOWN = 50
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--topic", default="", help="Where all of it goes, such as Work/Chats.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go where.")
+@click.option("--watch", is_flag=True, help="Follow a folder of session logs from now on.")
+@click.option("--unwatch", is_flag=True, help="Follow it no longer.")
 @vault_option
 @json_option
-def import_(path: Path, topic: str, dry_run: bool, vault: Path | None, as_json: bool) -> None:
+def import_(
+    path: Path,
+    topic: str,
+    dry_run: bool,
+    watch: bool,
+    unwatch: bool,
+    vault: Path | None,
+    as_json: bool,
+) -> None:
     """Bring in an export of ChatGPT or Claude, session logs, notes, or a folder of any of them.
 
     Importing again is safe: what is known stays as it is, what has grown is brought up to date,
     and what you have edited or moved is left alone.
     """
     place = Path.cwd() / path.expanduser()
+    if watch or unwatch:
+        _watch(place, topic or None, vault, follow=watch)
+        return
     if not place.exists():
         raise Failure(f"there is no {path}; name a file, a zip or a folder")
     client = client_of(vault)
@@ -57,6 +72,29 @@ def import_(path: Path, topic: str, dry_run: bool, vault: Path | None, as_json: 
         _print(result, place.name)
     if result["error"] or result["counts"]["failed"]:
         sys.exit(1)
+
+
+def _watch(folder: Path, topic: str | None, vault: Path | None, *, follow: bool) -> None:
+    """Write the setting of this machine, and tell the daemon."""
+    from neurigraph.capture.watch_setting import set_followed
+    from neurigraph.settings import load_settings
+
+    if follow and not folder.is_dir():
+        raise Failure(f"{folder} is no folder; name the one that the session logs are in")
+    client = client_of(vault)
+    path, state = chosen(vault), state_dir(chosen(vault))
+    known = load_settings(path, state)[0].imports.watch
+    folders = [name for name in known if Path(name).expanduser() != folder]
+    if follow:
+        folders.append(str(folder))
+    elif len(folders) == len(known):
+        raise Failure(f"{folder} is not followed; {', '.join(known) or 'no folder'} is")
+    set_followed(state / "local.toml", folders, topic)
+    settings = load_settings(path, state)[0].imports
+    body = {"folders": [str(Path(f).expanduser()) for f in settings.watch]}
+    client.ask("PUT", "/api/import/watched", body={**body, "topic": settings.watch_topic})
+    words = "Session logs are followed in" if settings.watch else "No folder is followed"
+    click.echo(f"{words} {', '.join(settings.watch)}".rstrip())
 
 
 def _follow(client: Client) -> dict[str, Any]:

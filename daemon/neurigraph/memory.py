@@ -148,7 +148,7 @@ class Memory:
             self._edits,
             lambda order: read_apart(order, self.state_dir),
         )
-        self._capture = Capture(table, self.events, lambda _: "", store.feeder.rest)
+        self._capture = Capture(table, self.events, lambda _: "", store.feeder.rest, self.state_dir)
         self._views = Views(
             store.library,
             store.access,
@@ -201,6 +201,8 @@ class Memory:
         """Ask long work that runs by itself to end at its next step."""
         if self._climate_or_none is not None:
             self._climate_or_none.wind_down()
+        if self._capture is not None:
+            self._capture.close()
 
     def close(self) -> None:
         """Stop everything and let go of the files."""
@@ -210,6 +212,8 @@ class Memory:
             self._improver.stop()
         if self._climate_or_none is not None:
             self._climate_or_none.end()
+        if self._capture is not None:
+            self._capture.wait(10)
         with self._edits:
             if self._store_or_none is not None:
                 self._store_or_none.close()

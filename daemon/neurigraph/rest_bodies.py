@@ -84,3 +84,10 @@ class Import(_Strict):
     path: str = Field(min_length=1, max_length=4096)
     topic: str = Field("", max_length=300)
     dry_run: bool = False
+
+
+class Watch(_Strict):
+    """The body of a request to follow folders with session logs, these and no others."""
+
+    folders: list[str] = Field(max_length=100)
+    topic: str = Field("", max_length=300)

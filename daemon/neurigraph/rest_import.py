@@ -14,7 +14,7 @@ from starlette.routing import Route
 from neurigraph.capture.report import What, row_json
 from neurigraph.errors import Forbidden, InvalidInput
 from neurigraph.guard import is_loopback
-from neurigraph.rest_bodies import Import
+from neurigraph.rest_bodies import Import, Watch
 from neurigraph.rest_jobs import begin
 from neurigraph.rest_requests import memory_of, page_of, paged, read_body, version_asked
 
@@ -59,6 +59,16 @@ async def stop_import(request: Request) -> Response:
     return JSONResponse({"stopping": True})
 
 
+async def watch(request: Request) -> Response:
+    """Follow these folders, until the daemon ends; the setting `imports.watch` is for longer."""
+    _check_near(request)
+    body = await read_body(request, Watch)
+    if any(not Path(folder).is_absolute() for folder in body.folders):
+        raise InvalidInput("folders", "name the whole path of each")
+    memory_of(request).capture.watch(body.folders, body.topic)
+    return JSONResponse({"folders": body.folders, "topic": body.topic})
+
+
 async def held(request: Request) -> Response:
     """The memories that are held out of git because something in them looks like a secret."""
     page, memory = page_of(request), memory_of(request)
@@ -92,6 +102,7 @@ def import_routes() -> list[Route]:
         Route("/api/import", start_import, methods=["POST"]),
         Route("/api/import", import_rows, methods=["GET"]),
         Route("/api/import", stop_import, methods=["DELETE"]),
+        Route("/api/import/watched", watch, methods=["PUT"]),
         Route("/api/secrets", held, methods=["GET"]),
         Route("/api/memory/chunk/{id}/forget", forget, methods=["POST"]),
         Route("/api/export", export, methods=["GET"]),

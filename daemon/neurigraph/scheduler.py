@@ -37,10 +37,13 @@ def jobs(memory: Memory) -> list[Job]:
     """All of them, in the order of their first run."""
     settings = memory.settings
     cooling = settings.temperature.cycle_minutes * 60
+    quiet = settings.imports.quiet_seconds
     return [
         Job("merge full text", 20, memory.tidy_indexes),
         Job("compare with the disk", settings.vault.reconcile_minutes * 60, memory.reconcile),
         Job(COOL, cooling, memory.cool_by_itself, first=min(FIRST_CYCLE, cooling)),
+        Job("inbox", max(1.0, min(quiet, 5)), lambda: memory.capture.take_inbox()),
+        Job("follow logs", max(1.0, min(3 * quiet, 15)), lambda: memory.capture.follow()),
         Job("look through _recall", DAY, memory.survey_recall),
     ]
 

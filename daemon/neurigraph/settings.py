@@ -158,6 +158,11 @@ class ImportSettings(_Section):
         json_schema_extra=_MACHINE,
     )
     watch_topic: str = Field("", description="Topic for what is imported from those folders.")
+    quiet_seconds: float = Field(
+        5,
+        ge=0,
+        description="Seconds without a change before a dropped file or a followed log is read.",
+    )
 
 
 class ArtifactSettings(_Section):

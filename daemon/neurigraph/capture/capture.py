@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from neurigraph.capture.followed import LOGS, Followed
+from neurigraph.capture.inbox import Inbox
 from neurigraph.capture.parcel import Order
 from neurigraph.capture.report import Report
 from neurigraph.capture.run import Progress, Table, run_import
@@ -15,6 +19,9 @@ from neurigraph.edits.topics import GENERAL, INBOX
 from neurigraph.errors import NotFound
 from neurigraph.events import EventBus
 from neurigraph.model import Conversation
+from neurigraph.vault.layout import INBOX_DROP
+
+log = logging.getLogger(__name__)
 
 Suggest = Callable[[Ready], str]
 """The path of the topic that a conversation fits, among those that exist; empty when none does."""
@@ -29,8 +36,13 @@ class Capture:
         events: EventBus,
         suggest: Suggest,
         idle: Callable[[bool], None],
+        state: Path,
     ) -> None:
-        self._table, self._events = table, events
+        settings = table.desk.settings.imports
+        self.table, self._events = table, events
+        self._inbox = Inbox(table.desk.files, settings.quiet_seconds)
+        self._followed = Followed(state / "followed.json", settings.quiet_seconds)
+        self.folders, self.watch_topic = settings.watch, settings.watch_topic
         self._suggest, self._idle = suggest, idle
         self._serial = threading.Lock()
         self._stop = threading.Event()
@@ -46,17 +58,59 @@ class Capture:
         self.last = report
         return report
 
+    def take_inbox(self) -> int:
+        """Import what lies in `_inbox` and is complete; answers how many things were put away."""
+        count = 0
+        for name in self._inbox.waiting(time.monotonic()):
+            if self._closing:
+                break
+            report = self.run(self.table.desk.files.path(f"{INBOX_DROP}/{name}"))
+            place = self._inbox.put_away(name, report, time.monotonic())
+            if place:
+                count += 1
+                log.info("%s: %s", place, report.words())
+                self._events.publish("inbox", path=place, **report.summary())
+        return count
+
+    def follow(self) -> int:
+        """Bring in what was added to the logs in followed folders; answers how many logs."""
+        if not self.folders:
+            return 0
+        changed = self._followed.changed(self.folders, time.time())
+        if not changed:
+            return 0
+        order = replace(self._order(tuple(changed)), kinds=LOGS)
+        with self._serial:
+            self._stop.clear()
+            report = self._import(order, self.watch_topic, False, lambda _: None)
+        if not report.again and not report.stopped:
+            self._followed.done(changed)
+        if report.changed or report.error:
+            log.info("followed logs: %s %s", report.words(), report.error)
+        return len(changed)
+
+    def watch(self, folders: Sequence[str], topic: str) -> None:
+        """Follow these folders from now on."""
+        self.folders, self.watch_topic = tuple(folders), topic
+
     def stop(self) -> None:
         """End the import that is under way after the conversation at hand."""
         self._stop.set()
 
     def close(self) -> None:
-        """End everything, for good."""
+        """End everything, for good, after the conversation at hand."""
         self._closing = True
         self._stop.set()
 
+    def wait(self, seconds: float) -> bool:
+        """Wait until no import is under way."""
+        if self._serial.acquire(timeout=seconds):
+            self._serial.release()
+            return True
+        return False
+
     def _order(self, paths: tuple[str, ...], *, drafts: bool = True) -> Order:
-        library, settings = self._table.desk.library, self._table.desk.settings
+        library, settings = self.table.desk.library, self.table.desk.settings
         known = frozenset(r.transcript_sha256 for r in library.memories() if r.transcript_sha256)
         return Order(paths, settings.imports.secrets, known, drafts)
 
@@ -66,7 +120,7 @@ class Capture:
         self._idle(False)
         try:
             return run_import(
-                self._table,
+                self.table,
                 order,
                 lambda ready: self._placed(ready, topic),
                 dry_run=dry_run,
@@ -88,7 +142,7 @@ class Capture:
     def _known_topic(self, topic: str) -> str:
         """The path of the topic that is meant: one that exists by id or name, else a new one."""
         try:
-            return self._table.desk.library.node(topic).path
+            return self.table.desk.library.node(topic).path
         except NotFound:
             return topic.strip().strip("/")
 

@@ -16,7 +16,7 @@ class Order:
     """What to read; of several `paths`, one that cannot be read does not stop the others.
 
     `known` are hashes of transcripts that need no draft, because they are stored
-    already; without `drafts` none is made. With `kinds` files of other kinds are left alone.
+    already; without `drafts` none is made. With `kinds` all other files are left alone.
     """
 
     paths: tuple[str, ...]

@@ -12,7 +12,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,7 +32,7 @@ def read(order: Order, helpers: int = 0) -> Iterator[Parcel]:
     With many new conversations, up to `helpers` processes draft them.
     """
     skipped: Counter[str] = Counter()
-    if len(order.paths) > 1:
+    if order.kinds is not None or len(order.paths) > 1:
         total = sum(_size(path) for path in order.paths)
         yield Opened(f"{len(order.paths)} files", (), len(order.paths), total)
         yield from prepared(_of_many(order, skipped), order, helpers)
@@ -50,6 +50,12 @@ def read(order: Order, helpers: int = 0) -> Iterator[Parcel]:
     yield Finished(dict(skipped))
 
 
+@contextmanager
+def read_here(order: Order) -> Iterator[Iterator[Parcel]]:
+    """The same in this process, for tests and for what is known to be small."""
+    yield read(order)
+
+
 def _of_many(order: Order, skipped: Counter[str]) -> Iterator[tuple[Item, int]]:
     """What is in all of the files; one that cannot be read does not stop the others."""
     done = 0
@@ -57,7 +63,10 @@ def _of_many(order: Order, skipped: Counter[str]) -> Iterator[tuple[Item, int]]:
         try:
             opened = _open(path, order)
         except UnreadableExport as error:
-            yield Failed(error.name, error.reason), done
+            if order.kinds is None:
+                yield Failed(error.name, error.reason), done
+            else:
+                skipped["other file"] += 1
             continue
         with opened:
             for item in opened.read():

@@ -30,7 +30,10 @@ class Row:
 
 @dataclass(slots=True)
 class Report:
-    """An import as far as it has come. `error` is why it ended before its end, if it did."""
+    """An import as far as it has come.
+
+    `error` is why it ended before its end, if it did; `again` when only the vault was in the way.
+    """
 
     path: str
     dry_run: bool = False
@@ -38,6 +41,7 @@ class Report:
     skipped: Mapping[str, int] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
     error: str = ""
+    again: bool = False
     stopped: bool = False
     seconds: float = 0.0
 

@@ -92,10 +92,10 @@ def run_import(
             report.error = str(error)
         intake.flush()
     except VaultUnavailable as error:
-        report.error = str(error)
+        report.error, report.again = str(error), True
     except OSError as error:
         log.exception("an import ended early")
-        report.error = f"the import ended early ({error})"
+        report.error, report.again = f"the import ended early ({error})", True
     finally:
         intake.drop()
     report.seconds = time.monotonic() - began
