@@ -166,10 +166,10 @@ def add_reading_tools(server: FastMCP, memory: Memory) -> None:
         output_schema=TopicsAnswer.model_json_schema(mode="serialization"),
     )
     async def list_topics(ctx: Context) -> ToolResult:
-        """List the topics of the memory: broad ones, the focused ones within them, how many
-        memories each has, and how topics are joined.
+        """List the topics of the memory.
 
-        Use it to choose where to save a conversation, or to see what the person keeps. To find
+        Answers the broad topics, the focused ones within them, how many memories each has, and
+        how topics are joined. Use it to choose where to save a conversation, or to see what the person keeps. To find
         something, search_memory is better.
         """
         answer = await carry_out(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -66,8 +67,11 @@ def _read_file(item: Handed, field: str, settings: ArtifactSettings) -> NewArtif
         handle = os.open(wanted, flags)
     except OSError as error:
         raise InvalidInput(f"{field}.path", f"cannot be read ({error.strerror})") from error
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(handle)
+        raise InvalidInput(f"{field}.path", f"{wanted} is no ordinary file")
     with os.fdopen(handle, "rb") as file:
-        status = os.fstat(file.fileno())
         if status.st_size > settings.max_bytes:
             raise TooLarge(f"{field}: is larger than artifacts.max_bytes ({settings.max_bytes:,})")
         if status.st_nlink > 1:
