@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +24,15 @@ PATIENCE = 30.0
 class Daemon:
     """A running daemon: its address, REST, and waiting on its events."""
 
-    def __init__(self, vault: Path, state: Path, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        vault: Path,
+        state: Path,
+        settings: Mapping[str, str],
+        program: Sequence[str] = ("-m", "neurigraph"),
+        wrap: Sequence[str] = (),
+    ) -> None:
+        """`program` is what Python runs, `wrap` a command that runs Python, as `setpriv` does."""
         self.vault, self.state = vault, state
         self.env = {
             **os.environ,
@@ -38,9 +46,9 @@ class Daemon:
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(
                 [
+                    *wrap,
                     sys.executable,
-                    "-m",
-                    "neurigraph",
+                    *program,
                     "up",
                     str(vault),
                     "--port",
@@ -157,9 +165,15 @@ class Daemon:
 
 
 @contextmanager
-def daemon(vault: Path, state: Path, **settings: str) -> Iterator[Daemon]:
+def daemon(
+    vault: Path,
+    state: Path,
+    program: Sequence[str] = ("-m", "neurigraph"),
+    wrap: Sequence[str] = (),
+    **settings: str,
+) -> Iterator[Daemon]:
     """A daemon that is stopped at the end, whatever happens."""
-    running = Daemon(vault, state, settings)
+    running = Daemon(vault, state, settings, program, wrap)
     try:
         yield running
     finally:

@@ -188,7 +188,20 @@ class Indexer:
                 s for s in seen if not self._unchanged(known.get(s.path), s, recent_ns=recent)
             ]
             wanted.sort(key=lambda s: (len(s.path), s.path))
-        return self._apply(wanted, gone, progress)
+        outcome = self._apply(wanted, gone, progress)
+        if not unknown:
+            self._drop_unaccounted()
+        return outcome
+
+    def _drop_unaccounted(self) -> None:
+        """Take out of full text what is of no note: one that died had not told the catalog yet."""
+        with self._lock:
+            known = {r.id for r in self._library.records()}
+            surplus = [i for i in self._held if i not in known]
+            if surplus:
+                self._apply_keyword([], surplus)
+                for memory_id in surplus:
+                    self._held.pop(memory_id, None)
 
     def look(self, paths: Iterable[str]) -> Outcome:
         """Look at these files or folders, which may be new, changed, moved or gone."""

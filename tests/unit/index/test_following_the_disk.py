@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from neurigraph.errors import NotFound, NotReady, VaultUnavailable
+from neurigraph.index.keyword import Document, KeywordIndex
 from neurigraph.memory import Filter, Memory
 from neurigraph.model import Conversation
 from vaults import FixedClock, opened
@@ -212,3 +213,16 @@ def test_full_text_that_breaks_while_running_is_built_again_and_said(tmp_path: P
         assert paths(memory, "number7") == ["Birds/7.md"]
         assert memory.search("pelicans sleep").hits[0].id == saved.id
         assert any("full-text" in line for line in memory.notices())
+
+
+def test_what_full_text_holds_of_no_note_is_dropped_at_the_next_start(tmp_path: Path) -> None:
+    vault, state = tmp_path / "vault", tmp_path / "state"
+    with opened(vault, state) as memory:
+        write(memory, "Birds/a.md", "pelican\n")
+    # the power failed after full text had the note, before the catalog did, and then it was moved
+    index = KeywordIndex(state / "keyword")
+    index.apply([Document(id="p-0123456789abcdef", version="1", body="pelican ghost")], [])
+    index.close()
+    with opened(vault, state) as memory:
+        assert paths(memory, "pelican") == ["Birds/a.md"]
+        assert not memory.doctor()
