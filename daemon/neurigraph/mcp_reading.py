@@ -169,8 +169,8 @@ def add_reading_tools(server: FastMCP, memory: Memory) -> None:
         """List the topics of the memory.
 
         Answers the broad topics, the focused ones within them, how many memories each has, and
-        how topics are joined. Use it to choose where to save a conversation, or to see what the person keeps. To find
-        something, search_memory is better.
+        how topics are joined. Use it to choose where to save a conversation, or to see what the
+        person keeps. To find something, search_memory is better.
         """
         answer = await carry_out(
             ctx, memory, "listing", lambda reader: topics_answer(memory, reader)

@@ -49,35 +49,49 @@ def _take_one(item: Handed, number: int, settings: ArtifactSettings) -> NewArtif
 
 
 def _read_file(item: Handed, field: str, settings: ArtifactSettings) -> NewArtifact:
-    wanted = Path(item["path"]).expanduser()
-    refused = Forbidden(
-        f"{field}.path: {wanted} is not in a folder that artifacts.allowed_folders names; "
-        "hand the content in as base64, or ask the person to allow the folder in local.toml"
-    )
-    allowed = [Path(os.path.realpath(Path(f).expanduser())) for f in settings.allowed_folders]
-    if not wanted.is_absolute() or "\0" in item["path"]:
-        raise refused
-    # the path itself must be the real one: a link could be swapped between check and reading
-    if not any(folder in wanted.parents for folder in allowed):
-        raise refused
-    if os.path.realpath(wanted) != os.path.normpath(wanted):
-        raise Forbidden(f"{field}.path: {wanted} leads through a link, which is never followed")
+    given = item["path"]
+    path = _allowed(given, field, settings)
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
-        handle = os.open(wanted, flags)
+        handle = os.open(path, flags)
     except OSError as error:
         raise InvalidInput(f"{field}.path", f"cannot be read ({error.strerror})") from error
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode):
         os.close(handle)
-        raise InvalidInput(f"{field}.path", f"{wanted} is no ordinary file")
+        raise InvalidInput(f"{field}.path", f"{given} is no ordinary file")
     with os.fdopen(handle, "rb") as file:
         if status.st_size > settings.max_bytes:
             raise TooLarge(f"{field}: is larger than artifacts.max_bytes ({settings.max_bytes:,})")
         if status.st_nlink > 1:
-            raise Forbidden(f"{field}.path: {wanted} is a hard link, which is never followed")
+            raise Forbidden(f"{field}.path: {given} is a hard link, which is never followed")
+        # a folder on the way could have been swapped for a link between check and opening
+        if os.path.realpath(path) != str(path) or not os.path.samestat(status, path.stat()):
+            raise Forbidden(f"{field}.path: {given} changed just now; try again")
         data = file.read(settings.max_bytes + 1)
-    return NewArtifact(item.get("name") or wanted.name, data)
+    return NewArtifact(item.get("name") or path.name, data)
+
+
+def _allowed(given: str, field: str, settings: ArtifactSettings) -> Path:
+    """The real path of a file in an allowed folder, to which no link leads within that folder.
+
+    Raises `Forbidden`.
+    """
+    wanted = Path(given).expanduser() if "\0" not in given else Path()
+    for folder in settings.allowed_folders:
+        named = Path(folder).expanduser()
+        real = Path(os.path.realpath(named))
+        for root in (named, real):
+            if not wanted.is_absolute() or ".." in wanted.parts or root not in wanted.parents:
+                continue
+            path = real / wanted.relative_to(root)
+            if os.path.realpath(path) != str(path):
+                raise Forbidden(f"{field}.path: {given} leads through a link, never followed")
+            return path
+    raise Forbidden(
+        f"{field}.path: {given} is not in a folder that artifacts.allowed_folders names; "
+        "hand the content in as base64, or ask the person to allow the folder in local.toml"
+    )
 
 
 def attach(desk: Desk, record: Record, artifacts: Sequence[NewArtifact]) -> None:
