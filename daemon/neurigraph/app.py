@@ -33,6 +33,7 @@ from neurigraph.rest_api import routes
 from neurigraph.rest_import import import_routes
 from neurigraph.rest_jobs import job_routes
 from neurigraph.rest_requests import error_response, on_fault, on_http_error, on_neurigraph_error
+from neurigraph.rest_sync import sync_routes
 from neurigraph.rest_temperature import temperature_routes
 from neurigraph.scheduler import Scheduler
 from neurigraph.settings import Settings
@@ -88,6 +89,7 @@ def create_app(
             *routes(),
             *job_routes(),
             *temperature_routes(),
+            *sync_routes(),
             *import_routes(),
             Route("/api/events", events),
             Route("/{path:path}", page, methods=["GET"]),

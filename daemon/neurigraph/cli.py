@@ -14,7 +14,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from neurigraph import __version__, cli_care, cli_connect, cli_import, cli_temperature
+from neurigraph import __version__, cli_care, cli_connect, cli_import, cli_sync, cli_temperature
 from neurigraph.client import Client, running, start
 from neurigraph.errors import InvalidInput
 from neurigraph.lock import DaemonCard, read_card
@@ -372,6 +372,7 @@ for command in (
     *cli_import.COMMANDS,
     *cli_connect.COMMANDS,
     *cli_temperature.COMMANDS,
+    *cli_sync.COMMANDS,
     *cli_care.COMMANDS,
 ):
     commands.add_command(command)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -60,6 +60,9 @@ from neurigraph.settings import Settings
 from neurigraph.store import NO_EMBEDDER, Store, open_store
 from neurigraph.summarize.draft import Draft
 from neurigraph.summarize.extractive import extractive
+from neurigraph.sync.machine import Condition, Sync
+from neurigraph.sync.round import Report as SyncReport
+from neurigraph.sync.vault_side import VaultSide
 from neurigraph.temperature.climate import Climate, ClimateStatus
 from neurigraph.temperature.clock_guard import BootClock
 from neurigraph.temperature.cycle import CycleRunning, Planned, Result
@@ -124,6 +127,8 @@ class Memory:
         self._boot = boot
         self._climate_or_none: Climate | None = None
         self._next_cycle: Callable[[], datetime | None] = lambda: None
+        self._arriving = threading.Lock()
+        self._sync: Sync | None = None
 
     # -- life
 
@@ -175,6 +180,7 @@ class Memory:
         self._search = Search(store.keyword, store.vectors, cards, self.settings.search, self.clock)
         self._filing = Filing(store.library, self._search, self._draft)
         self._improver = Improver(self._desk, self._edits, self.events)
+        self._sync = self._new_sync()
         # last: from here on other threads ask
         self._store_or_none = store
         self._state = "indexing"
@@ -716,7 +722,8 @@ class Memory:
         if not paths:
             self.reconcile()
             return
-        self._follow(self._store.indexer.look(sorted(paths)), opened=True)
+        with self._arriving:  # what a sync checks out is taken up by it, as nobody's edit
+            self._follow(self._store.indexer.look(sorted(paths)), opened=True)
         self._climate.noticed(paths)
 
     def _follow(self, outcome: Outcome, *, opened: bool) -> None:
@@ -822,9 +829,53 @@ class Memory:
             return {"name": "extractive", "waiting": 0, "problem": ""}
         return self._improver.state()
 
+    # -- several machines
+
+    def _new_sync(self) -> Sync:
+        side = VaultSide(self._desk, self._checking_out, self._arrived, self.held_out, self.events)
+        sync = Sync(self.vault, self.state_dir, self.settings.sync, self.clock, side)
+        self.events.subscribe(lambda event: sync.heard(event.kind))
+        return sync
+
+    @contextmanager
+    def _checking_out(self) -> Iterator[None]:
+        """While files arrive nobody edits, and the watcher waits."""
+        with self._edits, self._arriving:
+            yield
+
+    def _arrived(self, paths: list[str], outcome: Outcome) -> None:
+        self._follow(outcome, opened=False)
+        self._climate.noticed(paths)
+        self.events.publish("status")
+
+    @property
+    def sync(self) -> Sync:
+        """Git sync of this vault. Raises `NotReady`."""
+        if self._sync is None:
+            raise NotReady("sync")
+        return self._sync
+
+    def sync_init(self, url: str = "") -> list[str]:
+        """Make the vault ready for sync and switch it on, on this machine; what was done."""
+        with self._edits:
+            return self.sync.begin(self._store.files, url)
+
+    def sync_now(self, *, anyway: bool = False) -> SyncReport:
+        """Sync at once; `anyway` also after the remote's history was rewritten."""
+        self._ready_to_write()
+        return self.sync.now(anyway=anyway)
+
+    def sync_by_itself(self) -> None:
+        """Sync when it is time, and follow what another git did to the vault."""
+        if self._state == "ready" and self._sync is not None:
+            self._sync.tick()
+
     def sync_state(self) -> dict[str, object]:
-        """What git sync does."""
-        return {"enabled": self.settings.sync.enabled, "state": "off", "last": None, "problem": ""}
+        """What git sync does: enabled, state (off, idle, syncing, offline, stopped), when it last
+        went well, what is wrong, and by how many commits this machine is ahead and behind."""
+        if self._sync is None:
+            return Condition(self.settings.sync.enabled).answer()
+        return self._sync.condition.answer()
 
 
 def _fits(record: Record, wanted: Filter) -> bool:

@@ -19,6 +19,9 @@ FIRST_CYCLE = 180.0
 
 DAY = 86_400.0
 
+SYNC_TICK = 3.0
+"""Seconds between looks at whether it is time to sync; a look costs a few file stamps."""
+
 log = logging.getLogger(__name__)
 
 
@@ -45,6 +48,7 @@ def jobs(memory: Memory) -> list[Job]:
         Job("inbox", max(1.0, min(quiet, 5)), lambda: memory.capture.take_inbox()),
         Job("follow logs", max(1.0, min(3 * quiet, 15)), lambda: memory.capture.follow()),
         Job("look through _recall", DAY, memory.survey_recall),
+        Job("sync", SYNC_TICK, memory.sync_by_itself, first=1),
     ]
 
 

@@ -45,27 +45,42 @@ def prepare(files: VaultFiles, git: Git, remote: str, url: str) -> list[str]:
         raise InvalidInput(
             "remote", f"{remote} is {known} already; change it with: git remote set-url {remote} …"
         )
-    completed = [name for name in (".gitignore", ".gitattributes") if _complete(files, name)]
-    return [*done, *(f"completed {name}" for name in completed)]
+    arriving = join_remote(git, remote)
+    names = [n for n in (".gitignore", ".gitattributes") if n not in arriving]
+    return [*done, *(f"completed {name}" for name in names if _complete(files, name))]
 
 
-def check_remote(git: Git, remote: str, branch: str) -> None:
-    """Refuse to join a vault with a repository that is something else.
+def join_remote(git: Git, remote: str) -> frozenset[str]:
+    """Begin on the remote's own branch, and refuse a repository that is something else.
 
-    Raises `Forbidden` when the remote has files, none of them ours, and no common history.
+    Raises `SyncStopped` when another branch is checked out here, `Forbidden` when the remote has
+    files, none of them of a vault, and no common history. Answers the files that a vault with
+    no commit of its own is about to get.
     """
-    there = git.fetch(remote, branch) if git.remote_url(remote) else ""
-    head = git.commit_of("HEAD")
+    branches = git.remote_branches(remote) if git.remote_url(remote) else []
+    branch, head = git.branch(), git.commit_of("HEAD")
+    if not branches or not branch:
+        return frozenset()
+    if branch not in branches:
+        if head:
+            raise SyncStopped(
+                f"the remote has the branch {branches[0]}, and {branch} is checked out here; "
+                f"rename it with: git branch -m {branches[0]}"
+            )
+        git.begin_branch(branches[0])
+        branch = branches[0]
+    there = git.fetch(remote, branch)
     if not there or (head and git.merge_base(head, there)):
-        return
+        return frozenset()
     paths = git.tree(there)
-    ours = any(p in _MARKS or p.split("/")[0] in _MARKS for p in paths)
+    ours = any(p.split("/")[0] in _MARKS for p in paths)
     notes = any(p.endswith(".md") and p.lower() != "readme.md" for p in paths)
     if paths and not ours and not notes:
         raise Forbidden(
             f"{remote} holds {len(paths)} files that are no vault; give the vault a repository of "
             "its own, an empty one"
         )
+    return frozenset() if head else frozenset(paths)
 
 
 def _check_url(url: str) -> None:

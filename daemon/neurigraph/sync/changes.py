@@ -86,10 +86,14 @@ def describe(changes: Iterable[Status], machine: str) -> str:
             topics[f"{topic.broad}/{topic.focused}"] += 1
         else:
             kinds["files"] += 1
-    parts = [f"{number} {kind if number > 1 else kind[:-1]}" for kind, number in kinds.items()]
+    parts = [
+        f"{kinds[kind]} {kind if kinds[kind] > 1 else kind[:-1]}"
+        for kind in ("notes", "transcripts", "files")
+        if kinds[kind]
+    ]
     places = [name for name, _ in topics.most_common(3)]
     where = f" in {', '.join(places)}" if places else ""
     more = f" and {len(topics) - 3} more topics" if len(topics) > 3 else ""
     body = "\n".join(lines[:200])
     tail = f"\nand {len(lines) - 200} more" if len(lines) > 200 else ""
-    return f"{machine}: {' and '.join(parts)}{where}{more}\n\n{body}{tail}\n"
+    return f"{machine}: {', '.join(parts)}{where}{more}\n\n{body}{tail}\n"

@@ -301,6 +301,26 @@ class Git:
 
     # -- the remote
 
+    def remote_branches(self, remote: str) -> list[str]:
+        """The branches of a remote, its main one first. Raises `GitFailed`."""
+        out = self._run(
+            "ls-remote", "--symref", "--", remote, "HEAD", "refs/heads/*",
+            seconds=NETWORK, more=self._network(),
+        ).stdout.decode("utf-8", "replace")  # fmt: skip
+        main, found = "", []
+        for line in out.splitlines():
+            facts, _, name = line.partition("\t")
+            if name == "HEAD" and facts.startswith("ref: refs/heads/"):
+                main = facts.removeprefix("ref: refs/heads/")
+            elif name.startswith("refs/heads/"):
+                found.append(name.removeprefix("refs/heads/"))
+        first = (main, "main", "master")
+        return sorted(found, key=lambda b: (first.index(b) if b in first else 3, b))
+
+    def begin_branch(self, branch: str) -> None:
+        """Give a repository without a commit this branch to begin on."""
+        self._run("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+
     def fetch(self, remote: str, branch: str) -> str:
         """Get a remote's branch and answer its commit; empty when it has no such branch.
 
@@ -354,7 +374,7 @@ class Git:
         if self._identity is None:
             known = self._try("var", "GIT_COMMITTER_IDENT").returncode == 0
             self._identity = (
-                {} if known else {"user.name": "Neurigraph", "user.email": "sync@local"}
+                {} if known else {"user.name": "Neurigraph", "user.email": "sync@localhost"}
             )
         return [word for k, v in self._identity.items() for word in ("-c", f"{k}={v}")]
 

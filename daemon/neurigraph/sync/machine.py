@@ -7,16 +7,21 @@ import logging
 import re
 import socket
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
 from neurigraph.clock import Clock
 from neurigraph.errors import Conflict, NeurigraphError
+from neurigraph.settings import SyncSettings
+from neurigraph.sync.begin import prepare, write_enabled
+from neurigraph.sync.drivers import register
 from neurigraph.sync.git import Git
 from neurigraph.sync.git_process import GitBusy, GitFailed, GitMissing, check_git
-from neurigraph.sync.round import Report, Round, Surroundings, SyncStopped, SyncWaits
+from neurigraph.sync.round import Report, Round, SyncStopped, SyncWaits
+from neurigraph.sync.vault_side import VaultSide
+from neurigraph.vault.files import VaultFiles
 
 log = logging.getLogger(__name__)
 
@@ -42,35 +47,31 @@ class Condition:
     """What is to be said about sync. `ahead` and `behind` count commits, as last seen."""
 
     enabled: bool
-    state: State
-    last: datetime | None
-    problem: str
-    ahead: int
-    behind: int
+    state: State = "off"
+    last: datetime | None = None
+    problem: str = ""
+    ahead: int = 0
+    behind: int = 0
+
+    def answer(self) -> dict[str, object]:
+        """As JSON has it."""
+        last = self.last.isoformat().replace("+00:00", "Z") if self.last else None
+        return asdict(self) | {"last": last}
 
 
 class Sync:
     """Sync of one vault on one machine. Rounds are serial; `tick` is to be called often."""
 
     def __init__(
-        self,
-        vault: Path,
-        state: Path,
-        *,
-        enabled: bool,
-        remote: str,
-        interval: timedelta,
-        quiet_seconds: float,
-        clock: Clock,
-        around: Surroundings,
+        self, vault: Path, state: Path, settings: SyncSettings, clock: Clock, side: VaultSide
     ) -> None:
         self.git = Git(vault)
-        self.remote = remote
-        self._memo = state / "sync.json"
-        self._enabled, self._interval, self._quiet = enabled, interval, quiet_seconds
-        self._clock, self._around = clock, around
+        self.remote = settings.remote
+        self._settings, self._clock, self._side = settings, clock, side
+        self._state_dir, self._memo = state, state / "sync.json"
+        self._enabled = settings.enabled
         self._running = threading.Lock()
-        self._state: State = "idle" if enabled else "off"
+        self._state: State = "idle" if settings.enabled else "off"
         self._problem = ""
         self._ahead = self._behind = 0
         self._last = self._remembered()
@@ -78,7 +79,7 @@ class Sync:
         self._next: datetime | None = None
         self._wait = timedelta(0)
         self._tidied = clock()
-        self._head_stamp = self.git.head_stamp()
+        self._head_stamp: tuple[int, ...] = ()
         self._head = ""
 
     # -- what others ask
@@ -90,21 +91,24 @@ class Sync:
             self._enabled, self._state, self._last, self._problem, self._ahead, self._behind
         )
 
-    def enable(self) -> None:
-        """Sync by itself from now on."""
-        self._enabled = True
-        if self._state == "off":
-            self._state = "idle"
-
-    def note_change(self) -> None:
-        """Something in the vault was changed here just now."""
-        self._changed_at = self._clock()
-
-    def started(self) -> None:
-        """Say that a sync is about to run, so that whoever asks next sees it."""
-        if self._running.locked():
+    def begin(self, files: VaultFiles, url: str) -> list[str]:
+        """Make the vault ready, switch sync on for this machine, and say what was done."""
+        if not self._running.acquire(blocking=False):
             raise SyncRunning
-        self._state = "syncing"
+        try:
+            done = prepare(files, self.git, self.remote, url)
+            register(self.git)
+            write_enabled(self._state_dir / "local.toml")
+        finally:
+            self._running.release()
+        self._enabled = True
+        self._state = "idle" if self._state == "off" else self._state
+        return [*done, "sync is on for this machine"]
+
+    def heard(self, kind: str) -> None:
+        """Something happened to the vault: what changes notes has to be committed some day."""
+        if kind in ("memory", "node", "temperature"):
+            self._changed_at = self._clock()
 
     def now(self, *, anyway: bool = False) -> Report:
         """Sync at once, because a person asked. Raises what went wrong."""
@@ -133,7 +137,7 @@ class Sync:
             return True
         if self._wait or self._changed_at is None:
             return False
-        return now - self._changed_at >= timedelta(seconds=self._quiet)
+        return now - self._changed_at >= timedelta(seconds=self._settings.quiet_seconds)
 
     def follow(self) -> list[str]:
         """Take up what a commit, pull or checkout by somebody else changed; answers the paths."""
@@ -150,7 +154,7 @@ class Sync:
             return []
         paths = self.git.changed(before, self._head)
         if paths:
-            self._around.arrived(paths)
+            self._side.arrived(paths)
         return paths
 
     # -- how it is done
@@ -161,8 +165,10 @@ class Sync:
         try:
             self._state, self._changed_at = "syncing", None
             check_git()
-            once = Round(self.git, self.remote, machine_name(), self._clock, self._around)
-            report = once.run(asked=asked, quiet_seconds=self._quiet, anyway=anyway)
+            around = self._side.surroundings()
+            once = Round(self.git, self.remote, machine_name(), self._clock, around)
+            quiet = self._settings.quiet_seconds
+            report = once.run(asked=asked, quiet_seconds=quiet, anyway=anyway)
         except NeurigraphError as error:
             self._failed(error)
             raise
@@ -181,7 +187,9 @@ class Sync:
         self._state = "idle" if self._enabled else "off"
         self._wait = timedelta(0)
         self._last = self._clock()
-        self._next = self._last + self._interval
+        self._next = self._last + timedelta(minutes=self._settings.interval_minutes)
+        if report.arrived:
+            self._changed_at = None  # what arrived is no change of this machine's
         self._problem = "".join(
             f"{path} {reason}. " for path, reason in sorted(report.left_out.items())[:3]
         ).strip()
@@ -192,7 +200,7 @@ class Sync:
         self._problem = str(error)
         if isinstance(error, SyncWaits):
             self._state = "idle"
-            self._next = now + timedelta(seconds=max(self._quiet, 5))
+            self._next = now + timedelta(seconds=max(self._settings.quiet_seconds, 5))
             return
         if isinstance(error, GitFailed) and error.offline:
             self._state = "offline"
@@ -207,7 +215,7 @@ class Sync:
                 )
         if not isinstance(error, SyncStopped | GitMissing):
             self._changed_at = self._changed_at or now
-        self._wait = min(max(self._wait * 2, _FIRST_WAIT), max(_LONGEST_WAIT, self._interval))
+        self._wait = min(max(self._wait * 2, _FIRST_WAIT), _LONGEST_WAIT)
         self._next = now + self._wait
 
     def _count(self) -> None:
