@@ -81,12 +81,13 @@ def writing(root: str, rel: str) -> Iterator[None]:
         raise VaultUnavailable(root, reason) from error
 
 
-def device(folder: str) -> int:
-    """The disk that a folder is on; 0 while it is not there."""
+def identity(folder: str) -> tuple[int, int] | None:
+    """Which folder this is, whatever its name; None while it is not there."""
     try:
-        return os.stat(folder).st_dev  # noqa: PTH116
+        status = os.stat(folder)  # noqa: PTH116
     except FileNotFoundError:
-        return 0
+        return None
+    return status.st_dev, status.st_ino
 
 
 def moment(status: os.stat_result) -> datetime:

@@ -55,7 +55,7 @@ class VaultFiles:
         self._clock = clock
         self._started = clock()
         self._real = os.path.realpath(root)
-        self._device = disk.device(self._real)
+        self._identity = disk.identity(self._real)
         self._own: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._lock = threading.Lock()
         self._local = threading.local()
@@ -368,13 +368,13 @@ class VaultFiles:
     def _writing(self, rel: str) -> Iterator[None]:
         """Refuses a vault that is not mounted, and says in one line why a write failed."""
         with disk.writing(self._real, rel):
-            device = disk.device(self._real)
-            if device != self._device:
+            identity = disk.identity(self._real)
+            if identity != self._identity:
                 with os.scandir(self._real) as listing:
-                    if self._device and next(listing, None) is None:
-                        reason = "it is empty and on another disk than before; mount it again"
+                    if self._identity and next(listing, None) is None:
+                        reason = "it is empty and not the folder it was; mount it again"
                         raise VaultUnavailable(self._real, reason)
-                self._device = device
+                self._identity = identity
             yield
 
     def _write_temporary(self, folder: Path, data: bytes, mode: int | None, *, now: bool) -> Path:

@@ -455,14 +455,13 @@ def test_a_vault_that_is_gone_is_said_and_not_made_anew(files: VaultFiles) -> No
     assert files.create("Medical/y.md", b"text") == "Medical/y.md"
 
 
-def test_the_empty_folder_of_an_unmounted_disk_is_not_written_to(
-    files: VaultFiles, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    device = disk.device(str(files.root))
-    monkeypatch.setattr(disk, "device", lambda _: device + 1)
+def test_the_empty_folder_of_an_unmounted_disk_is_not_written_to(files: VaultFiles) -> None:
+    files.root.rename(files.root.parent / "elsewhere")
+    files.root.mkdir()
     with pytest.raises(VaultUnavailable, match="mount it again"):
         files.create("x.md", b"text")
-    (files.root / "note.md").write_bytes(b"mounted again, under another number")
+    assert not list(files.root.iterdir())
+    (files.root / "note.md").write_bytes(b"mounted again, as another folder")
     assert files.create("x.md", b"text") == "x.md"
 
 
