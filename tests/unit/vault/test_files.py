@@ -22,7 +22,6 @@ from neurigraph.errors import (
     OutsideVault,
     VaultUnavailable,
 )
-from neurigraph.vault import disk
 from neurigraph.vault.files import VaultFiles
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
