@@ -147,23 +147,18 @@ class PassageCollection:
         In the graph, a few allowed memories are named to Chroma passage by passage; where most
         are allowed, more are fetched than wanted and the others left out.
         """
-        wanted = None
-        if allow is not None:
-            wanted = [memory_id for memory_id in set(allow) if memory_id in self.counts]
         table = self._table
         if table is not None:
-            among = None if wanted is None else self._record_ids(wanted)
-            return self._matches(table.nearest(vector, k, among))
-        return self._matches(self._search_graph(vector, k, wanted))
+            return self._matches(table.nearest(vector, k, allow))
+        return self._matches(self._search_graph(vector, k, allow))
 
     def best(self, vector: Vector, ids: Iterable[str]) -> dict[str, VectorMatch]:
         """The nearest passage of each of these memories that is held."""
-        records = self._record_ids(memory_id for memory_id in set(ids) if memory_id in self.counts)
         table = self._table
         if table is not None:
-            scored = table.nearest(vector, len(records), records)
+            scored = table.nearest(vector, len(table), ids)
         else:
-            scored = self._score_all(vector, records)
+            scored = self._score_all(vector, self._record_ids(set(ids)))
         first: dict[str, tuple[str, float]] = {}
         for record_id, score in scored:
             first.setdefault(record_id.rpartition(":")[0], (record_id, score))
@@ -171,12 +166,12 @@ class PassageCollection:
 
     # --- the graph --------------------------------------------------------------------------
 
-    def _search_graph(self, vector: Vector, k: int, wanted: list[str] | None) -> Scored:
-        if wanted is None:
+    def _search_graph(self, vector: Vector, k: int, allow: Collection[str] | None) -> Scored:
+        if allow is None:
             return self._ask_graph(vector, k, None)
-        total = sum(self.counts.get(memory_id, 0) for memory_id in wanted)
+        kept = set(allow)
+        total = sum(self.counts.get(memory_id, 0) for memory_id in kept)
         if total > _MANY:
-            kept = set(wanted)
             for reach in (1.5, 4):
                 fetched = self._ask_graph(vector, int(k * self.passages / total * reach) + 10, None)
                 found = [pair for pair in fetched if pair[0].rpartition(":")[0] in kept][:k]
@@ -184,7 +179,7 @@ class PassageCollection:
                     return found
         scored: Scored = []
         # SQLite takes at most 32,766 names in one question
-        for page in _pages(self._record_ids(wanted), 30_000):
+        for page in _pages(self._record_ids(kept), 30_000):
             scored += self._ask_graph(vector, k, page)
         return sorted(scored, key=lambda pair: -pair[1])[:k]
 

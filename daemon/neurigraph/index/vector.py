@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -165,7 +166,7 @@ class VectorIndex:
             "generation": self._generation,
             "restarts": max(self._starts - 1, 0),
             "pid": worker.process.pid if worker else None,
-            "problem": self._problem,
+            "problem": self._problem or info.get("problem", ""),
         }
 
     def close(self) -> None:
@@ -432,24 +433,16 @@ class VectorIndex:
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         (self._folder / "chroma").mkdir(parents=True, exist_ok=True)
-        source = str(Path(__file__).resolve().parents[2])
-        # Chroma reads its settings from such variables, and from a `.env` where it is started
-        environ = {k: v for k, v in os.environ.items() if not k.upper().startswith("CHROMA_")}
-        environ["PYTHONPATH"] = os.pathsep.join(
-            p for p in (source, environ.get("PYTHONPATH", "")) if p
-        )
-        environ["ORT_DISABLE_TELEMETRY"] = "1"
-        environ["ANONYMIZED_TELEMETRY"] = "False"
-        environ.setdefault("MALLOC_ARENA_MAX", "2")
         with (self._folder / "worker.log").open("wb") as errors:
             return subprocess.Popen(
-                # -P: a file in the folder where it starts is no module of ours
+                # -P: a file in the folder where it starts is no module of ours. It starts in one of
+                # ours, because Chroma reads a `.env` there too
                 [sys.executable, "-P", "-m", "neurigraph.index.vector_worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 cwd=self._folder,
-                env=environ,
+                env=_worker_environment(),
             )
 
     def _config(self) -> dict[str, str]:
@@ -463,3 +456,19 @@ class VectorIndex:
             "chroma_url": self._chroma_url,
             "prefix": f"{mark}-" if self._chroma_url else "",
         }
+
+
+def _worker_environment() -> dict[str, str]:
+    # Chroma reads its settings from such variables
+    environ = {k: v for k, v in os.environ.items() if not k.upper().startswith("CHROMA_")}
+    source = str(Path(__file__).resolve().parents[2])
+    if source not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
+        # run from a checkout; an installed package is found without help
+        others = environ.get("PYTHONPATH")
+        environ["PYTHONPATH"] = f"{source}{os.pathsep}{others}" if others else source
+    environ["ORT_DISABLE_TELEMETRY"] = "1"
+    environ["ANONYMIZED_TELEMETRY"] = "False"
+    # one core is enough for products this small, and memory is scarcer
+    environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    environ.setdefault("MALLOC_ARENA_MAX", "2")
+    return environ

@@ -32,8 +32,8 @@ from neurigraph.index.vector_store import PassageStore, is_damage
 log = logging.getLogger("neurigraph.vector_worker")
 
 _CHUNK = 128
-_SMALL_CHUNK = 48
-"""Passages written at once while somebody searches: about 30 ms, which a question may wait."""
+_SMALL_CHUNK = 32
+"""Passages written at once while somebody searches: some 25 ms, which a question may wait."""
 
 _RECENTLY = 3.0
 _REMEMBERED = 64
@@ -56,6 +56,7 @@ class VectorWorker:
         self._ollama_url = config["ollama_url"]
         self._output, self._sending = output, threading.Lock()
         self._closing = False
+        self._problem = ""
         self._asked_at = -_RECENTLY
         self._query_vectors: dict[tuple[str, str], Vectors] = {}
         self._embedder = make_embedder(config["embedder"], self._ollama_url)
@@ -96,7 +97,7 @@ class VectorWorker:
         handlers: dict[str, Callable[..., Any]] = {
             "search": self._search,
             "best": self._best,
-            "embed": lambda texts: self._embedder.embed(texts),
+            "embed": lambda texts: self._embed(self._embedder, texts),
             "contents": lambda: dict(self._current.counts) if self._current else {},
             "put": self._put,
             "delete": self._delete,
@@ -141,7 +142,17 @@ class VectorWorker:
             "passages": current.passages if current else 0,
             "dim": current.dim if current else 0,
             "answering": old[0].embedder if old else self._embedder.name,
+            "problem": self._problem,
         }
+
+    def _embed(self, embedder: Embedder, texts: Sequence[str]) -> Vectors:
+        try:
+            vectors = embedder.embed(texts)
+        except EmbedderFailed as error:
+            self._problem = str(error)
+            raise
+        self._problem = ""
+        return vectors
 
     # --- collections ------------------------------------------------------------------------
 
@@ -188,7 +199,9 @@ class VectorWorker:
 
     def _wanted_collection(self) -> PassageCollection:
         if self._current is None:
-            self._current = self._store.open(self._embedder.name, self._embedder.dim)
+            # a text of any kind, for the size of the vectors
+            dim = self._embed(self._embedder, ["dimension"]).shape[1]
+            self._current = self._store.open(self._embedder.name, dim)
         return self._current
 
     def _promote(self) -> None:
@@ -230,7 +243,7 @@ class VectorWorker:
             self._check_store()
             recently = time.monotonic() - self._asked_at < _RECENTLY
             chunk = waiting[start : start + (_SMALL_CHUNK if recently else _CHUNK)]
-            vectors = _checked(embedder.embed([p.text for _, _, p in chunk]), collection)
+            vectors = _checked(self._embed(embedder, [p.text for _, _, p in chunk]), collection)
             collection.write(chunk, vectors)
             start += len(chunk)
         self._run(collection.shorten({i: len(passages) for i, passages in items.items()}))
@@ -295,7 +308,7 @@ class VectorWorker:
         key = (embedder.name, text)
         vector = self._query_vectors.get(key)
         if vector is None:
-            vector = _checked(embedder.embed([text]), collection)[0]
+            vector = _checked(self._embed(embedder, [text]), collection)[0]
             if len(self._query_vectors) >= _REMEMBERED:
                 self._query_vectors.clear()
             self._query_vectors[key] = vector

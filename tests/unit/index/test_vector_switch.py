@@ -93,6 +93,7 @@ def test_an_ollama_that_is_down_leaves_the_old_vectors_answering(open_index: Ope
         index.put({"m-1": note("one")})
     with pytest.raises(EmbedderFailed):
         index.embed(["one"])
+    assert "ollama serve" in index.state()["problem"]
     assert index.search("one", 1)[0].id == "m-1"
     assert index.state()["restarts"] == 0
 
