@@ -32,7 +32,13 @@ from neurigraph.resources import viewer_dir
 from neurigraph.rest_api import routes
 from neurigraph.rest_import import import_routes
 from neurigraph.rest_jobs import job_routes
-from neurigraph.rest_requests import error_response, on_fault, on_http_error, on_neurigraph_error
+from neurigraph.rest_requests import (
+    error_response,
+    on_fault,
+    on_http_error,
+    on_neurigraph_error,
+    on_os_error,
+)
 from neurigraph.rest_sync import sync_routes
 from neurigraph.rest_temperature import temperature_routes
 from neurigraph.scheduler import Scheduler
@@ -97,6 +103,7 @@ def create_app(
         lifespan=lifespan,
         exception_handlers={
             NeurigraphError: on_neurigraph_error,
+            OSError: on_os_error,
             HTTPException: on_http_error,
             404: on_http_error,
             Exception: on_fault,

@@ -91,6 +91,17 @@ class VaultUnavailable(NeurigraphError):
         super().__init__(f"the vault {path} cannot be used: {reason}")
 
 
+class SystemRefused(NeurigraphError):
+    """The system refused something: no permission, no file handles left, a disk that fails."""
+
+    code = "system_refused"
+
+    def __init__(self, error: OSError) -> None:
+        where = f" ({error.filename})" if error.filename else ""
+        reason = error.strerror or str(error)
+        super().__init__(f"the system refused it: {reason}{where}; mend that and try again")
+
+
 class VaultInUse(NeurigraphError):
     """Another daemon holds the lock of this vault."""
 

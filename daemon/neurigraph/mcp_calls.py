@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from pydantic import ValidationError as PydanticValidationError
 from starlette.concurrency import run_in_threadpool
 
-from neurigraph.errors import NeurigraphError
+from neurigraph.errors import NeurigraphError, SystemRefused
 from neurigraph.memory import Memory
 from neurigraph.views import Reader
 
@@ -52,6 +52,8 @@ async def carry_out(ctx: Context, memory: Memory, doing: str, call: Callable[[Re
         return task.result()
     except NeurigraphError as error:
         raise ToolError(str(error), log_level=logging.INFO) from error
+    except OSError as error:
+        raise ToolError(str(SystemRefused(error)), log_level=logging.WARNING) from error
 
 
 def answered(answer: BaseModel, text: str) -> ToolResult:

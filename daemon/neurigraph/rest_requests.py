@@ -22,6 +22,7 @@ from neurigraph.errors import (
     NotReady,
     NotWritable,
     OutsideVault,
+    SystemRefused,
     TooLarge,
     TranscriptMissing,
     VaultUnavailable,
@@ -42,6 +43,7 @@ STATUSES: dict[type[NeurigraphError], int] = {
     TooLarge: 413,
     NotReady: 503,
     VaultUnavailable: 503,
+    SystemRefused: 503,
 }
 MOST_BODY = 100_000_000
 """The largest request body, in bytes: a transcript and its artifacts in base64."""
@@ -67,6 +69,14 @@ async def on_neurigraph_error(_: Request, error: Exception) -> Response:
     if not isinstance(error, NeurigraphError):
         raise error
     return error_response(error)
+
+
+async def on_os_error(request: Request, error: Exception) -> Response:
+    """What the system refused: no fault of ours, and said in one line."""
+    if not isinstance(error, OSError):
+        raise error
+    log.warning("%s %s: %s", request.method, request.url.path, error)
+    return error_response(SystemRefused(error))
 
 
 async def on_http_error(_: Request, error: Exception) -> Response:
