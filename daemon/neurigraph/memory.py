@@ -565,7 +565,9 @@ class Memory:
             store.access.forget(memory_id)
         store.keyword.optimize()
         store.catalog.purge()
-        scrub(self.state_dir, {memory_id, *done.removed})
+        # earlier paths of the note have its title in them; a short one could be in any line
+        title = done.title if len(done.title) > 5 else ""
+        scrub(self.state_dir, {memory_id, title, *done.removed})
         return done
 
     def held_out(self, path: str) -> bool:

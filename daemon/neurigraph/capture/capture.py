@@ -69,7 +69,7 @@ class Capture:
             if place:
                 count += 1
                 log.info("%s: %s", place, report.words())
-                self._events.publish("inbox", path=place, **report.summary())
+                self._events.publish("inbox", path=place, counts=report.counts, error=report.error)
         return count
 
     def follow(self) -> int:

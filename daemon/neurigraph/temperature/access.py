@@ -38,6 +38,9 @@ class Access:
     shown: datetime | None = None
 
 
+_NEVER = Access()
+
+
 class AccessLog:
     """All openings and warmings. Safe to use from several threads; a damaged file starts anew."""
 
@@ -71,7 +74,7 @@ class AccessLog:
 
     def of(self, memory_id: str) -> Access:
         """What is known of this memory; never-opened ones answer an empty `Access`."""
-        return self._known.get(memory_id, Access())
+        return self._known.get(memory_id, _NEVER)
 
     def opened(self, memory_id: str, now: datetime) -> Access:
         """Count one opening."""
@@ -109,10 +112,12 @@ class AccessLog:
                 self._set(new, known)
 
     def forget(self, memory_id: str) -> None:
-        """Remove all that is known of a memory."""
+        """Remove all that is known of a memory, from the file's free space too."""
         with self._lock:
             self._known.pop(memory_id, None)
             self._db.execute("delete from access where id=?", (memory_id,))
+            self._db.execute("vacuum")
+            self._db.execute("pragma wal_checkpoint(truncate)")
 
     def _set(self, memory_id: str, access: Access) -> Access:
         self._known[memory_id] = access
