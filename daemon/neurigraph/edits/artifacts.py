@@ -77,7 +77,10 @@ def _allowed(given: str, field: str, settings: ArtifactSettings) -> Path:
 
     Raises `Forbidden`.
     """
-    wanted = Path(given).expanduser() if "\0" not in given else Path()
+    try:
+        wanted = Path(given).expanduser() if "\0" not in given else Path()
+    except RuntimeError:  # ~ of somebody who is not on this machine
+        wanted = Path()
     for folder in settings.allowed_folders:
         named = Path(folder).expanduser()
         real = Path(os.path.realpath(named))
