@@ -27,8 +27,10 @@ class Temperature(StrEnum):
     @property
     def rank(self) -> int:
         """0 for hot to 3 for deep-cold."""
-        return list(Temperature).index(self)
+        return _RANKS[self]
 
+
+_RANKS = {temperature: rank for rank, temperature in enumerate(Temperature)}
 
 Kind = Literal["broad", "focused"]
 

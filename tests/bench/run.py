@@ -14,6 +14,7 @@ BENCHES = {
     "vault": "a real vault: to searchable, restart, edit to answer, memory, bytes unchanged",
     "keyword": "full text beside Whoosh as it comes",
     "vector": "passage vectors",
+    "temperature": "cooling beside a bare loop, opening cold, searching an all-cold vault",
     "search": "10,000 memories and 200 long transcripts over REST",
 }
 

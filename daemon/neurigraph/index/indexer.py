@@ -10,7 +10,7 @@ import hashlib
 import logging
 import sys
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from neurigraph.index.catalog import Catalog
 from neurigraph.index.keyword import Document, IndexDamaged, KeywordIndex
 from neurigraph.index.library import Library
 from neurigraph.index.reading import Read, claimed_id, document, read_record, retold
-from neurigraph.index.record import Record, Stamp, TranscriptStamp, opening_of
+from neurigraph.index.record import Record, Stamp, Told, TranscriptStamp, opening_of
 from neurigraph.index.vector_feeder import VectorFeeder
 from neurigraph.model import Problem
 from neurigraph.vault.files import VaultFiles
@@ -58,6 +58,17 @@ class Change:
     before: Record | None
     after: Record | None
     own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What we did to a memory's files: how it is stored now, and, when its note was written, the
+    bytes that it holds and what it was told."""
+
+    id: str
+    stored: RecallStat
+    note: bytes | None = None
+    told: Told | None = None
 
 
 @dataclass(slots=True)
@@ -557,20 +568,20 @@ class Indexer:
 
     # -- when we cool and warm
 
-    def restamp(self, written: Mapping[str, bytes | None]) -> None:
+    def restamp(self, written: Iterable[Rewritten]) -> None:
         """Take up that we stored memories in another form, or told their notes of it.
 
-        By id, the bytes that a note now holds, or None where it was not written. Texts are the
-        same, so nothing is indexed again; where anything else has changed, the note is read anew.
+        Texts are the same, so nothing is indexed again; where anything else has changed, the note
+        is read anew.
         """
         fresh: list[Record] = []
         others: list[str] = []
         with self._lock:
-            for memory_id, raw in written.items():
-                record = self._library.find(memory_id)
+            for item in written:
+                record = self._library.find(item.id)
                 if record is None or record.kind != "memory":
                     continue
-                new = self._retold(record, raw)
+                new = self._rewritten(record, item)
                 if new is None:
                     others.append(record.path)
                 else:
@@ -581,23 +592,22 @@ class Indexer:
         if others:
             self.look(others)
 
-    def _retold(self, record: Record, raw: bytes | None) -> Record | None:
-        try:
-            stored = self._recall.stat(record.id)
-            status = Path(self._files.root, record.path).stat()
-            stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
-        except OSError:
-            return None
-        known = record.transcript
+    def _rewritten(self, record: Record, item: Rewritten) -> Record | None:
+        known, stored = record.transcript, item.stored
         if known is None or "missing" in (stored.form, known.form) or stored.form == "both":
             return None
-        # somebody may have written after us
-        if stamp != record.stamp if raw is None else stamp.size != len(raw):
+        new = replace(record, transcript=_restored(known, stored))
+        if item.note is None or item.told is None:
+            return new
+        try:
+            status = Path(self._files.root, record.path).stat()
+        except OSError:
             return None
-        transcript = _restored(known, stored)
-        if raw is None:
-            return replace(record, transcript=transcript)
-        return retold(record, raw, stamp, transcript)
+        # somebody may have written after us
+        if status.st_size != len(item.note):
+            return None
+        stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
+        return retold(new, item.note, stamp, item.told)
 
     # -- starting over
 

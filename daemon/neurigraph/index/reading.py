@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from neurigraph.clock import from_note_date
+from neurigraph.clock import from_note_date, to_note_date
 from neurigraph.index.keyword import Document
-from neurigraph.index.record import Link, Record, Sections, Stamp, TranscriptStamp
+from neurigraph.index.record import Link, Record, Sections, Stamp, Told, TranscriptStamp
 from neurigraph.model import Value
 from neurigraph.vault.held import SECRETS_KEY
 from neurigraph.vault.layout import (
@@ -125,7 +125,7 @@ def read_record(
         noted_temperature=text(data.get("temperature")) if owned else "",
         noted_access=from_note_date(text(data.get("last_accessed"))) if owned else None,
         noted_count=_number(data.get("access_count")) if owned else 0,
-        noted_form=_noted_form(data) if owned else "",
+        noted_form=noted_form(data) if owned else "",
         lasting=lasting_digest(raw) if owned else "",
         body_version=_hash(note.body, content),
         pinned=flag(data.get("pinned")),
@@ -226,30 +226,24 @@ def lasting_digest(raw: bytes) -> str:
     return hashlib.sha256(_REPORTED.sub(b"", head) + raw[len(head) :]).hexdigest()
 
 
-def retold(
-    record: Record, raw: bytes, stamp: Stamp, transcript: TranscriptStamp | None
-) -> Record | None:
-    """The record of a note in which nothing changed but what cooling reports, and how its
-    transcript is stored; None when more did change, and the note is to be read anew."""
-    digest = hashlib.sha256(raw).hexdigest()
-    if digest == record.digest:
-        return replace(record, stamp=stamp, transcript=transcript)
+def retold(record: Record, raw: bytes, stamp: Stamp, told: Told) -> Record | None:
+    """The record of a note in which nothing changed but what it was told of its temperature; None
+    when more did change, and the note is to be read anew."""
     if lasting_digest(raw) != record.lasting:
         return None
-    data = read_note(raw).data
+    accessed = told.accessed
     return replace(
         record,
         stamp=stamp,
-        digest=digest,
-        transcript=transcript,
-        noted_temperature=text(data.get("temperature")),
-        noted_access=from_note_date(text(data.get("last_accessed"))),
-        noted_count=_number(data.get("access_count")),
-        noted_form=_noted_form(data),
+        digest=hashlib.sha256(raw).hexdigest(),
+        noted_temperature=told.temperature,
+        noted_access=from_note_date(to_note_date(accessed)) if accessed else record.noted_access,
+        noted_count=told.count,
+        noted_form=told.form,
     )
 
 
-def _noted_form(data: Mapping[str, Value]) -> str:
+def noted_form(data: Mapping[str, Value]) -> str:
     """How a note names its transcript: "link", "path", or empty where it names none."""
     named = text(data.get("transcript"))
     return "link" if parse_link(named) else "path" if named else ""

@@ -43,6 +43,17 @@ class TranscriptStamp:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What a note was just told of its temperature; `form` is how it names its transcript, and
+    `accessed` None leaves that as it was."""
+
+    temperature: str
+    accessed: datetime | None
+    count: int
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
     """A link as written in a note: `relationship` is empty for links in the text.
 

@@ -84,6 +84,7 @@ class Climate:
             self._shelf,
             reading_of,
             access,
+            self.texts,
             self._agreement,
             self._guard,
             self._journal,
@@ -203,13 +204,17 @@ class Climate:
         now, settings = self._desk.clock(), self._desk.settings.temperature
         counts: Counter[Temperature] = Counter()
         sizes: Counter[Temperature] = Counter()
+        owned = []
         for record in self._desk.library.memories():
-            temperature = temperature_of(self._reading_of(record), now, settings)
+            reading = self._reading_of(record)
+            temperature = temperature_of(reading, now, settings)
+            if record.kind == "memory":
+                owned.append(reading)
             counts[temperature] += 1
             stamp = record.transcript
             stored = stamp.size + sum(size for _, size, _ in stamp.artifacts) if stamp else 0
             sizes[temperature] += record.stamp.size + stored
-        planned = self._cycle.planned()
+        planned = self._cycle.planned(owned)
         held = self._journal.held
         return ClimateStatus(
             counts={t: counts[t] for t in Temperature},

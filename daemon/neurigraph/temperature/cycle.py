@@ -23,8 +23,9 @@ from neurigraph.temperature.access import AccessLog
 from neurigraph.temperature.agreement import Agreement
 from neurigraph.temperature.clock_guard import ClockGuard
 from neurigraph.temperature.journal import Journal, LastCycle
-from neurigraph.temperature.rules import Plan, plan
+from neurigraph.temperature.rules import Plan, Reading, plan
 from neurigraph.temperature.shelf import Done, ReadingOf, Shelf
+from neurigraph.temperature.texts import Texts
 from neurigraph.vault.layout import RECALL
 
 log = logging.getLogger(__name__)
@@ -91,6 +92,7 @@ class Cycle:
         shelf: Shelf,
         reading_of: ReadingOf,
         access: AccessLog,
+        texts: Texts,
         agreement: Agreement,
         guard: ClockGuard,
         journal: Journal,
@@ -99,14 +101,18 @@ class Cycle:
         stop: threading.Event,
     ) -> None:
         self._desk, self._shelf, self._reading_of = desk, shelf, reading_of
-        self._access, self._agreement, self._guard = access, agreement, guard
+        self._access, self._texts = access, texts
+        self._agreement, self._guard = agreement, guard
         self._journal, self._events, self._edits, self._stop = journal, events, edits, stop
         self._settings = desk.settings.temperature
         self._running = threading.Lock()
 
-    def planned(self) -> Planned:
-        """What a cycle would do at this moment, were it allowed to."""
-        found = self._plan(cooling=self._agreement.cool != "never")
+    def planned(self, readings: Iterable[Reading] | None = None) -> Planned:
+        """What a cycle would do at this moment, were it allowed to.
+
+        `readings` are those of all memories of ours, for a caller who has them.
+        """
+        found = self._plan(readings, cooling=self._agreement.cool != "never")
         return Planned(found, self._estimate(found), self._objection(found))
 
     def run(self, *, agree: bool = False, wait: bool = True) -> Result:
@@ -132,17 +138,18 @@ class Cycle:
 
     def _run(self) -> Result:
         self._resolve_pairs()
-        found = self._plan(cooling=self._agreement.cool != "never")
+        found = self._plan(None, cooling=self._agreement.cool != "never")
         problem = self._objection(found)
         if problem is not None:
-            found = self._plan(cooling=False)
+            found = self._plan(None, cooling=False)
         result = self._work(found, cooling=problem is None)
         result = replace(result, problem=result.problem or problem)
         self._conclude(result)
         return result
 
-    def _plan(self, *, cooling: bool) -> Plan:
-        readings = map(self._reading_of, self._owned())
+    def _plan(self, readings: Iterable[Reading] | None, *, cooling: bool) -> Plan:
+        if readings is None:
+            readings = map(self._reading_of, self._owned())
         return plan(readings, self._desk.clock(), self._settings, cooling=cooling)
 
     def _owned(self) -> Iterable[Record]:
@@ -197,6 +204,9 @@ class Cycle:
             handle = partial(self._shelf.handle, now=now, open_now=open_now, cooling=cooling)
             done = list(pool.map(handle, ids))
             take_up(self._desk, self._access, done, now)
+        for item in done:
+            if item.compressed:
+                self._texts.forget(item.id)
         return done
 
     def _tell(self, done: Sequence[Done], at: int, total: int) -> None:
@@ -234,8 +244,8 @@ class Cycle:
 def take_up(desk: Desk, access: AccessLog, done: Iterable[Done], now: datetime) -> None:
     """Let records follow what was done to files, without reading the notes again."""
     done = list(done)
-    desk.indexer.restamp({d.id: d.note for d in done if d.changed and not d.look})
-    access.told([d.id for d in done if d.note is not None], now)
+    desk.indexer.restamp([d.files for d in done if d.files is not None and not d.look])
+    access.told([d.id for d in done if d.told], now)
     others = [r.path for d in done if d.look and (r := desk.library.find(d.id)) is not None]
     if others:
         desk.indexer.look(others)
@@ -248,6 +258,6 @@ def _with(result: Result, done: Iterable[Done]) -> Result:
         compressed=result.compressed + sum(d.compressed for d in done),
         deepened=result.deepened + sum(d.deepened for d in done),
         restored=result.restored + sum(d.restored for d in done),
-        told=result.told + sum(d.note is not None for d in done),
+        told=result.told + sum(d.told for d in done),
         saved_bytes=result.saved_bytes + sum(d.saved for d in done),
     )

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from neurigraph.clock import to_note_date
+from neurigraph.errors import NotWritable
+from neurigraph.index.reading import claimed_id
+from neurigraph.index.record import Told
 from neurigraph.model import Temperature
 from neurigraph.vault.layout import recall_dir, transcript_link, transcript_path
 from neurigraph.vault.note import parse_link, read_note, set_keys, texts
@@ -26,28 +29,33 @@ class Report:
     plain: tuple[str, ...] = ()
 
 
-def with_report(raw: bytes, report: Report) -> bytes:
-    """The note with the report in it; all other bytes stay.
+def with_report(raw: bytes, report: Report) -> tuple[bytes, Told]:
+    """The note with the report in it, and what it was told; all other bytes stay.
 
     A link to a file that is compressed would be dead in Obsidian, and clicking it would make an
     empty file in its place: it becomes a plain path, and a link again when the file is back.
-    Properties that the note does not have are not added, but for the three that always go together.
+    Properties that the note does not have are not added, but for the three that always go
+    together. Raises `NotWritable` for a note that has become another memory's.
     """
     data = read_note(raw).data
+    if claimed_id(data) != report.id:
+        raise NotWritable("", "it is another note now")
     keys: dict[str, str | int | list[str]] = {
         "temperature": report.temperature.value,
         "access_count": report.count,
     }
+    form = ""
     if report.accessed is not None:
         keys["last_accessed"] = to_note_date(report.accessed)
     if data.get("transcript"):
+        form = "path" if report.cold else "link"
         place = f"{transcript_path(report.id)}.gz"
         keys["transcript"] = place if report.cold else transcript_link(report.id)
     known = texts(data.get("artifacts"))
     named = [_named(item, report) for item in known]
     if named != known:
         keys["artifacts"] = named
-    return set_keys(raw, keys)
+    return set_keys(raw, keys), Told(report.temperature.value, report.accessed, report.count, form)
 
 
 def artifact_link(memory_id: str, name: str) -> str:

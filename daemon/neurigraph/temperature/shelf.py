@@ -15,12 +15,11 @@ from neurigraph.errors import (
     NotWritable,
     VaultUnavailable,
 )
-from neurigraph.index.reading import claimed_id
-from neurigraph.index.record import Record
+from neurigraph.index.indexer import Rewritten
+from neurigraph.index.record import Record, Told
 from neurigraph.temperature.report import Report, by_form, with_report
 from neurigraph.temperature.rules import Form, Reading, Step, form_of, step_for, temperature_of
 from neurigraph.vault.layout import nfc, transcript_path
-from neurigraph.vault.note import read_note
 from neurigraph.vault.packing import Damaged, gunzip
 from neurigraph.vault.recall import RecallStat, Resolution
 
@@ -39,8 +38,8 @@ SET_ASIDE = (
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of one memory. `saved` is in bytes, negative when it grew; `note` is what its
-    note holds when it was told; `look` asks for the note to be read anew. `skipped` says why
+    """What became of one memory. `saved` is in bytes, negative when it grew; `files` tells how its
+    files stand when any was written; `look` asks for the note to be read anew. `skipped` says why
     something was left undone, `broken` that nothing at all can be written to the vault now."""
 
     id: str
@@ -48,7 +47,7 @@ class Done:
     deepened: bool = False
     restored: bool = False
     saved: int = 0
-    note: bytes | None = None
+    files: Rewritten | None = None
     look: bool = False
     skipped: str = ""
     broken: bool = False
@@ -56,7 +55,12 @@ class Done:
     @property
     def changed(self) -> bool:
         """Whether files were written."""
-        return self.compressed or self.deepened or self.restored or self.note is not None
+        return self.files is not None
+
+    @property
+    def told(self) -> bool:
+        """Whether its note was written."""
+        return self.files is not None and self.files.note is not None
 
 
 class Shelf:
@@ -135,10 +139,10 @@ class Shelf:
         known = record.transcript
         if not grown and known is not None and known.fits(*_file(stored)):
             return Done(record.id)
-        note = None
+        files = Rewritten(record.id, stored)
         if self._note_is_free(record, now, open_now):
-            note = self._tell(record, self._reading_of(record), stored, now)
-        return Done(record.id, restored=True, saved=-grown, note=note)
+            files = self._tell(record, self._reading_of(record), stored, now)
+        return Done(record.id, restored=True, saved=-grown, files=files)
 
     def _handle(
         self, record: Record, reading: Reading, step: Step, now: datetime, open_now: Collection[str]
@@ -157,13 +161,15 @@ class Shelf:
             if known is None or not known.fits(*_file(recall.stat(record.id))):
                 return Done(record.id, look=True, skipped=CHANGED)
             done = self._cool(record, step)
-        if not free:
-            waits = WAITS if step.report or done.changed else ""
-            return replace(done, skipped=waits)
-        if step.report or done.changed:
-            note = self._tell(record, reading, recall.stat(record.id), now)
-            done = replace(done, note=note)
-        return done
+        moved = done.compressed or done.deepened or done.restored
+        stored = recall.stat(record.id)
+        files = Rewritten(record.id, stored)
+        if free:
+            files = self._tell(record, reading, stored, now)
+        elif not moved:
+            return Done(record.id, skipped=WAITS)
+        changed = moved or files.note is not None
+        return replace(done, files=files if changed else None, skipped="" if free else WAITS)
 
     def _decompress(self, memory_id: str) -> int:
         self._unpacked[memory_id] = None
@@ -183,9 +189,8 @@ class Shelf:
 
     def _tell(
         self, record: Record, reading: Reading, stored: RecallStat, now: datetime
-    ) -> bytes | None:
-        """Write what is true into the note, and answer its bytes; None where it must not be
-        written to."""
+    ) -> Rewritten:
+        """Write what is true into the note, unless it must not be written to."""
         packed, plain = by_form((a.name, a.compressed) for a in stored.artifacts)
         form: Form | None = None if stored.form == "missing" else stored.form
         true = replace(reading, transcript=form, artifacts=artifacts_form(stored))
@@ -200,16 +205,19 @@ class Shelf:
             plain,
         )
 
+        told: Told | None = None
+
         def change(raw: bytes) -> bytes:
-            if claimed_id(read_note(raw).data) != record.id:
-                raise NotWritable(record.path, "it is another note now")
-            return with_report(raw, report)
+            nonlocal told
+            new, told = with_report(raw, report)
+            return new
 
         try:
-            return self._desk.files.edit(record.path, change)
+            note = self._desk.files.edit(record.path, change)
         except (NotWritable, FileNotFoundError) as error:
             log.info("%s is not told its temperature: %s", record.path, error)
-            return None
+            return Rewritten(record.id, stored)
+        return Rewritten(record.id, stored, note, told)
 
     def _note_is_free(self, record: Record, now: datetime, open_now: Collection[str]) -> bool:
         return (

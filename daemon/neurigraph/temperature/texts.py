@@ -67,6 +67,11 @@ class Texts:
             while self._size > self._most and self._held:
                 self._take(next(iter(self._held)))
 
+    def forget(self, memory_id: str) -> None:
+        """Let go of a memory that has become cold."""
+        with self._lock:
+            self._take(memory_id)
+
     def _of(self, record: Record) -> Held | None:
         with self._lock:
             held = self._held.get(record.id)

@@ -95,7 +95,7 @@ class AnyOrder(RuleBasedStateMachine):
             return
         place = self.vault.recall(memory) / "transcript.md"
         with place.open("ab") as file:
-            file.write(f"\nby hand: {known.word}".encode())
+            file.write(f"\nby hand: {known.word} {line}".encode())
         known.text = place.read_bytes().decode()
         self.vault.memory.refresh({f"_recall/{memory}/transcript.md"})
         assert self.vault.memory.wait_warm()
