@@ -57,7 +57,7 @@ class Filing:
         visible = {
             r.id: r
             for r in library.memories()
-            if r.kind == "memory" and reader.may_see(library, r) and not _unsorted(r.path)
+            if r.kind == "memory" and reader.may_see(library, r) and not unsorted(r.path)
         }
         topics = {
             p.path: f"{p.name} {p.note.description if p.note else ''}"
@@ -65,7 +65,7 @@ class Filing:
             if p.kind == "focused"
             and reader.may_see_place(library, p)
             and within(p.path, reader.scope)
-            and not _unsorted(f"{p.path}/")
+            and not unsorted(f"{p.path}/")
         }
         keywords, text = self._about(conversation)
         ranking = self._search.rank(text, within=visible.keys(), enough=VOTERS)
@@ -157,6 +157,6 @@ def shown_to(reader: Reader, library: Library, saved: Saved, why: str = "") -> F
     )
 
 
-def _unsorted(path: str) -> bool:
+def unsorted(path: str) -> bool:
     """Whether a note only waits to be sorted, and so speaks for no topic."""
     return path.casefold().startswith("inbox/")

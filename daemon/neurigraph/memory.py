@@ -36,6 +36,7 @@ from neurigraph.errors import (
 )
 from neurigraph.events import EventBus
 from neurigraph.filing import Filed, Filing, shown_to
+from neurigraph.import_filing import ImportFiling
 from neurigraph.importers.export import jsonl
 from neurigraph.improve import Improver
 from neurigraph.index.indexer import Change, Outcome
@@ -153,7 +154,13 @@ class Memory:
             self._edits,
             lambda order: read_apart(order, self.state_dir),
         )
-        self._capture = Capture(table, self.events, lambda _: "", store.feeder.rest, self.state_dir)
+        self._capture = Capture(
+            table,
+            self.events,
+            lambda: ImportFiling(store.library, store.keyword),
+            store.feeder.rest,
+            self.state_dir,
+        )
         self._views = Views(
             store.library,
             store.access,

@@ -26,6 +26,9 @@ log = logging.getLogger(__name__)
 Suggest = Callable[[Ready], str]
 """The path of the topic that a conversation fits, among those that exist; empty when none does."""
 
+Suggesting = Callable[[], Suggest]
+"""Begins the suggestions of one import."""
+
 
 class Capture:
     """Runs imports. `idle(False)` is called when one begins, so that what can wait does."""
@@ -34,7 +37,7 @@ class Capture:
         self,
         table: Table,
         events: EventBus,
-        suggest: Suggest,
+        suggesting: Suggesting,
         idle: Callable[[bool], None],
         state: Path,
     ) -> None:
@@ -43,7 +46,7 @@ class Capture:
         self._inbox = Inbox(table.desk.files, settings.quiet_seconds)
         self._followed = Followed(state / "followed.json", settings.quiet_seconds)
         self.folders, self.watch_topic = settings.watch, settings.watch_topic
-        self._suggest, self._idle = suggest, idle
+        self._suggesting, self._idle = suggesting, idle
         self._serial = threading.Lock()
         self._stop = threading.Event()
         self._closing = False
@@ -51,7 +54,8 @@ class Capture:
 
     def run(self, path: Path, topic: str = "", *, dry_run: bool = False) -> Report:
         """Import what lies at a path; progress comes as events of the job `import`."""
-        order = self._order((str(path),), drafts=not dry_run)
+        # without drafts nothing could be suggested
+        order = self._order((str(path),), drafts=not (dry_run and topic))
         with self._serial:
             self._stop.clear()
             report = self._import(order, topic, dry_run, self._say)
@@ -117,27 +121,19 @@ class Capture:
     def _import(
         self, order: Order, topic: str, dry_run: bool, say: Callable[[Progress], None]
     ) -> Report:
+        suggest = self._suggesting() if not topic else lambda _: self._known_topic(topic)
         self._idle(False)
         try:
             return run_import(
                 self.table,
                 order,
-                lambda ready: self._placed(ready, topic),
+                lambda ready: _placed(ready, suggest),
                 dry_run=dry_run,
                 say=say,
                 stopping=lambda: self._closing or self._stop.is_set(),
             )
         finally:
             self._idle(True)
-
-    def _placed(self, ready: Ready, topic: str) -> Conversation:
-        """The conversation with its topic: the one that was asked for, else one that fits."""
-        conversation = ready.conversation
-        if conversation.broad_topic or conversation.focused_topic:
-            return conversation
-        path = self._known_topic(topic) if topic else self._suggest(ready)
-        broad, _, focused = (path or f"{INBOX}/{GENERAL}").partition("/")
-        return replace(conversation, broad_topic=broad, focused_topic=focused or GENERAL)
 
     def _known_topic(self, topic: str) -> str:
         """The path of the topic that is meant: one that exists by id or name, else a new one."""
@@ -155,3 +151,12 @@ class Capture:
             text=progress.words(),
             left=round(progress.left, 1) if progress.left is not None else None,
         )
+
+
+def _placed(ready: Ready, suggest: Suggest) -> Conversation:
+    """The conversation with its topic: its own, else one that is suggested."""
+    conversation = ready.conversation
+    if conversation.broad_topic or conversation.focused_topic:
+        return conversation
+    broad, _, focused = (suggest(ready) or f"{INBOX}/{GENERAL}").partition("/")
+    return replace(conversation, broad_topic=broad, focused_topic=focused or GENERAL)

@@ -15,6 +15,7 @@ from neurigraph.capture.report import Report
 from neurigraph.edits import save
 from neurigraph.edits.memories import MemoryEdit
 from neurigraph.memory import Memory
+from neurigraph.model import Conversation
 from neurigraph.settings import ImportSettings, Settings
 from vaults import QUICK, opened
 
@@ -398,3 +399,23 @@ def test_progress_is_told_with_an_estimate(memory: Memory, tmp_path: Path) -> No
     assert mine[0]["done"] == 0
     assert mine[-1]["done"] == mine[-1]["total"] > 0
     assert "2 of 2 conversations" in mine[-1]["text"]
+
+
+def test_a_conversation_goes_to_a_topic_that_it_fits_and_others_are_not_guessed(
+    memory: Memory, tmp_path: Path
+) -> None:
+    for number, said in enumerate(("rye starter rising dough", "wheat dough oven crust rising")):
+        memory.save(
+            Conversation(
+                f"## User\n\nTell me of {said}.\n\n## Assistant\n\nThe {said} is a matter of time.\n",
+                title=f"Bread {number}: {said}",
+                broad_topic="Kitchen/Baking",
+                keywords=("rye", "dough", "rising", "bread"),
+            )
+        )
+    path = export_of(tmp_path, BREAD, KNEES)
+    planned = memory.import_from(path, dry_run=True)
+    assert [row.path for row in planned.rows] == ["Kitchen/Baking", "Inbox/General"]
+    memory.import_from(path)
+    assert memory.memory(named(memory, "Bread")).focused == "Baking"
+    assert memory.memory(named(memory, "Knees")).broad == "Inbox"
