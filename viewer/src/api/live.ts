@@ -3,7 +3,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import * as v from "valibot";
 import { useSyncExternalStore } from "react";
-import { complain } from "../components/toast.tsx";
+import { complain } from "../notices.ts";
 
 const ids = v.object({ ids: v.optional(v.array(v.string()), []) });
 const Progress = v.object({

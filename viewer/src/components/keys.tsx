@@ -10,9 +10,8 @@ function typing(target: EventTarget | null): boolean {
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
-function inDialog(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest('[role="dialog"], [role="menu"]') !== null;
-}
+const somethingOpen = () => 
+  document.querySelector('[role="dialog"][data-open], [role="menu"][data-open]') !== null;
 
 /** Give the focus to an element that may have to be scrolled into being first. */
 export function focusSoon(find: () => HTMLElement | null | undefined, tries = 8): void {
@@ -29,7 +28,7 @@ export function useKeys(keys: KeyMap): void {
     function press(event: KeyboardEvent) {
       if (event.defaultPrevented || event.isComposing) return;
       if (event.metaKey || event.ctrlKey || event.altKey) return;
-      if (typing(event.target) || inDialog(event.target)) return;
+      if (typing(event.target) || somethingOpen()) return;
       const run = keys[event.key];
       if (!run) return;
       event.preventDefault();

@@ -16,6 +16,8 @@ export function MenuButton({ label, icon, entries }: { label: string; icon: Luci
   const [open, setOpen] = useState(false);
   const [made, setMade] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
+  // Run once the menu is gone and the focus is back: what is run may take the focus itself.
+  const chosen = useRef<(() => void) | null>(null);
   return (
     <>
       <IconButton
@@ -30,7 +32,15 @@ export function MenuButton({ label, icon, entries }: { label: string; icon: Luci
         }}
       />
       {made && (
-        <Base.Root open={open} onOpenChange={setOpen}>
+        <Base.Root
+          open={open}
+          onOpenChange={setOpen}
+          onOpenChangeComplete={(now) => {
+            if (now) return;
+            chosen.current?.();
+            chosen.current = null;
+          }}
+        >
           <Base.Portal container={document.getElementById("main")}>
             <Base.Positioner anchor={button} align="end" sideOffset={4} className="z-40 outline-none">
               <Base.Popup
@@ -43,7 +53,9 @@ export function MenuButton({ label, icon, entries }: { label: string; icon: Luci
                   .map(({ label: text, icon: Icon, run, danger }) => (
                     <Base.Item
                       key={text}
-                      onClick={run}
+                      onClick={() => {
+                        chosen.current = run;
+                      }}
                       className={`flex cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 text-[14px] outline-none data-highlighted:bg-sunken ${danger ? "text-danger" : "text-ink"}`}
                     >
                       <Icon aria-hidden size={15} />

@@ -1,42 +1,9 @@
 /** Short notices at the foot of the page, with a way to undo. */
 
 import { X } from "lucide-react";
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useState } from "react";
+import { drop, useNotices, type Notice } from "../notices.ts";
 import { Button, IconButton } from "./button.tsx";
-
-interface Notice {
-  id: number;
-  text: string;
-  action?: { label: string; run: () => void } | undefined;
-  urgent: boolean;
-}
-
-let notices: readonly Notice[] = [];
-let next = 1;
-const listeners = new Set<() => void>();
-
-function set(changed: readonly Notice[]): void {
-  notices = changed;
-  for (const listener of [...listeners]) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-const drop = (id: number) => set(notices.filter((notice) => notice.id !== id));
-
-/** Say something in passing; with `action`, offer to take it back. */
-export function say(text: string, action?: Notice["action"]): void {
-  set([...notices.slice(-2), { id: next++, text, action, urgent: false }]);
-}
-
-/** Say that something went wrong. */
-export function complain(error: unknown): void {
-  const text = error instanceof Error ? error.message : String(error);
-  set([...notices.slice(-2), { id: next++, text, urgent: true }]);
-}
 
 const SHOWN_MS = 8000;
 
@@ -74,7 +41,7 @@ function Toast({ notice }: { notice: Notice }) {
 }
 
 export function Toasts() {
-  const shown = useSyncExternalStore(subscribe, () => notices);
+  const shown = useNotices();
   return (
     <section aria-label="Notices" className="pointer-events-none fixed inset-x-0 bottom-4 z-50 px-4">
       <ol

@@ -2,7 +2,7 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Feather, SearchX } from "lucide-react";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { focusSoon } from "../components/keys.tsx";
 import { Bar, Blank, Connect, Failed } from "../components/states.tsx";
 import { Button } from "../components/button.tsx";
@@ -32,13 +32,11 @@ export function Feed({ node, place, filters }: Props) {
   const anchor = useRef<{ id: string; index: number; into: number } | null>(null);
   const count = rows.total ?? 0;
 
-  // Stable between answers: a new function would have every row measured anew at each frame.
-  const keyOf = useCallback((index: number) => rows.row(index)?.id ?? index, [rows.row]);
   const list = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => GUESS,
-    getItemKey: keyOf,
+    getItemKey: rows.keyOf,
     overscan: 4,
     gap: GAP,
     paddingStart: 4,

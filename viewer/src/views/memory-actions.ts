@@ -4,7 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { api, changedElsewhere, type MemoryChange } from "../api/client.ts";
 import { place, refresh, take } from "../api/queries.ts";
 import type { Memory } from "../api/shapes.ts";
-import { complain, say } from "../components/toast.tsx";
+import { complain, say } from "../notices.ts";
 import { urls } from "../route.ts";
 
 export function useMemoryActions() {

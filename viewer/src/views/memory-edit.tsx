@@ -7,7 +7,7 @@ import { place, refresh } from "../api/queries.ts";
 import type { Memory } from "../api/shapes.ts";
 import { Button } from "../components/button.tsx";
 import { Field, fieldClass } from "../components/dialog.tsx";
-import { say } from "../components/toast.tsx";
+import { say } from "../notices.ts";
 
 type Draft = Record<"title" | "summary" | "keywords" | "decisions" | "open_questions", string>;
 type Part = keyof Draft;

@@ -7,7 +7,7 @@ import { refresh } from "../api/queries.ts";
 import type { NamedEdge, Node } from "../api/shapes.ts";
 import { Button } from "../components/button.tsx";
 import { Dialog, Field, fieldClass } from "../components/dialog.tsx";
-import { say } from "../components/toast.tsx";
+import { say } from "../notices.ts";
 import { TopicPicker } from "../components/topic-picker.tsx";
 import { go, urls } from "../route.ts";
 import { memories } from "../words.ts";

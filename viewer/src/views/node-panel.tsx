@@ -11,7 +11,7 @@ import { Link } from "../components/link.tsx";
 import { MenuButton } from "../components/menu.tsx";
 import { Bar } from "../components/states.tsx";
 import { TemperatureMark } from "../components/temperature.tsx";
-import { complain, say } from "../components/toast.tsx";
+import { complain, say } from "../notices.ts";
 import { urls, type Place } from "../route.ts";
 import { count, lastOpened, memories, momentOf } from "../words.ts";
 import { AddEdge, DeleteTopic, EditEdge, EditTopic } from "./node-dialogs.tsx";

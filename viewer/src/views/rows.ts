@@ -1,7 +1,7 @@
 /** A long list of memories of which only the pages in sight are asked for. */
 
 import { useQueries } from "@tanstack/react-query";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import type { MemoryQuery, Order, SortKey } from "../api/client.ts";
 import { memoriesQuery } from "../api/queries.ts";
 import type { Memory } from "../api/shapes.ts";
@@ -23,6 +23,8 @@ export interface Rows {
   row: (index: number) => Memory | undefined;
   /** Where a memory stands now; null when it is not among the rows that are here. */
   indexOf: (id: string) => number | null;
+  /** A memory's id where its row is known, else the row's number; no two rows have the same. */
+  keyOf: (index: number) => string | number;
   /** Say which rows are in sight, so that their pages are asked for. */
   see: (first: number, last: number) => void;
   error: Error | null;
@@ -45,30 +47,43 @@ export function useRows(node: string | null, query: MemoryQuery, perPage: number
 
   const total = answers.find((answer) => answer.data)?.data?.total ?? null;
   const failed = answers.find((answer) => answer.error && !answer.data);
+  // What was once here stays known when it is scrolled out of sight: rows that forgot their
+  // heights would make the list jump, and ask for other rows, and forget again.
+  const known = useRef({ key, pages: new Map<number, Memory[]>() });
+  if (known.current.key !== key) known.current = { key, pages: new Map() };
   // An answer is new only when its time is: the array around the answers is new at every render.
   const version = answers.map((answer) => answer.dataUpdatedAt).join();
   const held = useMemo(() => {
-    const map = new Map<number, Memory[]>();
+    const now = known.current.pages;
+    for (const page of now.keys()) if ((page - 1) * perPage >= (total ?? Infinity)) now.delete(page);
+    const fresh: number[] = [];
     pages.forEach((page, at) => {
       const items = answers[at]?.data?.items;
-      if (items) map.set(page, items);
+      if (!items) return;
+      now.set(page, items);
+      fresh.push(page);
     });
-    return map;
-  }, [pages, version, key]);
+    // A page out of sight may still list a memory that has moved to one in sight since.
+    const places = new Map<string, number>();
+    for (const page of [...fresh, ...now.keys()]) {
+      now.get(page)?.forEach(({ id }, at) => {
+        if (!places.has(id)) places.set(id, (page - 1) * perPage + at);
+      });
+    }
+    return { pages: new Map(now), places };
+  }, [pages, version, key, total, perPage]);
 
   const row = useCallback(
-    (index: number) => held.get(Math.floor(index / perPage) + 1)?.[index % perPage],
+    (index: number) => held.pages.get(Math.floor(index / perPage) + 1)?.[index % perPage],
     [held, perPage],
   );
-  const indexOf = useCallback(
-    (id: string) => {
-      for (const [page, items] of held) {
-        const at = items.findIndex((item) => item.id === id);
-        if (at >= 0) return (page - 1) * perPage + at;
-      }
-      return null;
+  const indexOf = useCallback((id: string) => held.places.get(id) ?? null, [held]);
+  const keyOf = useCallback(
+    (index: number) => {
+      const id = row(index)?.id;
+      return id !== undefined && held.places.get(id) === index ? id : index;
     },
-    [held, perPage],
+    [held, row],
   );
   const see = useCallback(
     (first: number, last: number) => {
@@ -79,5 +94,5 @@ export function useRows(node: string | null, query: MemoryQuery, perPage: number
     },
     [key, perPage],
   );
-  return { total, row, indexOf, see, error: failed?.error ?? null, retry: () => void failed?.refetch() };
+  return { total, row, indexOf, keyOf, see, error: failed?.error ?? null, retry: () => void failed?.refetch() };
 }

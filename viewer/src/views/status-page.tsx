@@ -10,7 +10,7 @@ import { Button } from "../components/button.tsx";
 import { useKeys } from "../components/keys.tsx";
 import { Bar, Failed } from "../components/states.tsx";
 import { LOOKS, TEMPERATURES, TemperatureMark } from "../components/temperature.tsx";
-import { complain, say } from "../components/toast.tsx";
+import { complain, say } from "../notices.ts";
 import { back } from "../route.ts";
 import { bytes, count, memories, momentOf, number, since } from "../words.ts";
 
