@@ -56,6 +56,7 @@ class Git:
         self.root = root
         self._environment = environment()
         self._identity: dict[str, str] | None = None
+        self._folder: Path | None = None
 
     # -- what is there
 
@@ -72,9 +73,19 @@ class Git:
         """Make a repository of the vault."""
         self._run("init", "--quiet", f"--initial-branch={branch}")
 
-    def place(self, name: str) -> Path:
-        """Where a file of git's own is, such as `MERGE_HEAD`."""
-        return self.root / _line(self._run("rev-parse", "--git-path", name).stdout)
+    @property
+    def folder(self) -> Path:
+        """Git's own folder for this working tree."""
+        if self._folder is None:
+            done = self._try("rev-parse", "--absolute-git-dir")
+            if done.returncode:
+                return self.root / ".git"
+            self._folder = Path(_line(done.stdout))
+        return self._folder
+
+    def is_locked(self) -> bool:
+        """Whether another git is writing the index."""
+        return (self.folder / "index.lock").exists()
 
     def unfinished(self) -> str:
         """What a person has begun and not finished (`merge`, `rebase`, …), or an empty text."""
@@ -86,7 +97,7 @@ class Git:
             ("REVERT_HEAD", "revert"),
             ("BISECT_LOG", "bisect"),
         ):
-            if self.place(name).exists():
+            if (self.folder / name).exists():
                 return what
         return ""
 
@@ -105,7 +116,7 @@ class Git:
         stamp: list[int] = []
         for name in ("HEAD", "logs/HEAD", "packed-refs", "ORIG_HEAD"):
             try:
-                status = (self.root / ".git" / name).stat()
+                status = (self.folder / name).stat()
                 stamp += [status.st_mtime_ns, status.st_size]
             except OSError:
                 stamp += [0, 0]
@@ -198,9 +209,15 @@ class Git:
         digits = _line(done.stdout)
         return int(digits) if digits.isdigit() else 0
 
-    def author_of(self, commit: str) -> str:
-        """Who made a commit."""
-        return _line(self._run("show", "-s", "--format=%an", commit).stdout)
+    def merges(self, old: str, new: str) -> list[list[str]]:
+        """The merges among the commits that `new` has and `old` has not, each with its parents."""
+        words = ["rev-list", "--merges", "--parents", "--max-count=200", new]
+        out = self._run(*words, *([f"^{old}"] if old else [])).stdout
+        return [line.split() for line in out.decode("ascii").splitlines()]
+
+    def files_in(self, commit: str, folder: str) -> dict[str, Entry]:
+        """The files of one folder in a commit, by path."""
+        return _entries(self._run("ls-tree", "-r", "-z", commit, "--", f"{folder}/").stdout)
 
     def set_ref(self, name: str, commit: str) -> None:
         """Remember a commit under a name of our own."""
@@ -215,15 +232,7 @@ class Git:
 
     def tree(self, commit: str) -> dict[str, Entry]:
         """All files of a commit by path; submodules are among them with mode `160000`."""
-        if not commit:
-            return {}
-        found = {}
-        for line in self._run("ls-tree", "-r", "-z", commit).stdout.split(b"\0"):
-            if line:
-                facts, _, path = line.partition(b"\t")
-                mode, _, oid = facts.decode("ascii").split(" ")
-                found[_path(path)] = Entry(mode, oid)
-        return found
+        return _entries(self._run("ls-tree", "-r", "-z", commit).stdout) if commit else {}
 
     def changed(self, old: str, new: str) -> list[str]:
         """The paths in which two commits differ."""
@@ -388,11 +397,10 @@ class Git:
         return {"GIT_SSH_COMMAND": f"{command} -oBatchMode=yes -oConnectTimeout=20"}
 
     def _wait_for_lock(self) -> None:
-        lock = self.root / ".git" / "index.lock"
         deadline = time.monotonic() + LOCK_PATIENCE
-        while lock.exists():
+        while self.is_locked():
             if time.monotonic() > deadline:
-                raise GitBusy(lock)
+                raise GitBusy(self.folder / "index.lock")
             time.sleep(0.1)
 
     def _run(
@@ -413,7 +421,7 @@ class Git:
             if not LOCKED.search(said):
                 raise GitFailed(command, said)
             if time.monotonic() > deadline:
-                raise GitBusy(self.root / ".git" / "index.lock")
+                raise GitBusy(self.folder / "index.lock")
             time.sleep(0.2)
 
     def _try(
@@ -425,6 +433,16 @@ class Git:
     ) -> subprocess.CompletedProcess[bytes]:
         surroundings = self._environment | dict(more or {})
         return call(["-C", str(self.root), *words], given, seconds, surroundings)
+
+
+def _entries(listing: bytes) -> dict[str, Entry]:
+    found = {}
+    for line in listing.split(b"\0"):
+        if line:
+            facts, _, path = line.partition(b"\t")
+            mode, _, oid = facts.decode("ascii").split(" ")
+            found[_path(path)] = Entry(mode, oid)
+    return found
 
 
 def _line(out: bytes) -> str:

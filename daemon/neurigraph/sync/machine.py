@@ -144,7 +144,7 @@ class Sync:
         stamp = self.git.head_stamp()
         if stamp == self._head_stamp and self._head:
             return []
-        if self._running.locked() or (self.git.root / ".git" / "index.lock").exists():
+        if self._running.locked() or self.git.is_locked():
             return []
         if self.git.unfinished():
             return []
@@ -155,6 +155,7 @@ class Sync:
         paths = self.git.changed(before, self._head)
         if paths:
             self._side.arrived(paths)
+            self._side.bring_back(self.git, before, self._head)
         return paths
 
     # -- how it is done

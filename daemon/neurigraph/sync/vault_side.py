@@ -11,9 +11,11 @@ from neurigraph.edits.desk import Desk
 from neurigraph.errors import NeurigraphError
 from neurigraph.events import EventBus
 from neurigraph.index.indexer import Outcome
+from neurigraph.index.record import Record
+from neurigraph.sync.git import Git
 from neurigraph.sync.pairing import memory_of
 from neurigraph.sync.round import Surroundings
-from neurigraph.vault.layout import nfc
+from neurigraph.vault.layout import nfc, recall_dir
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +88,38 @@ class VaultSide:
             recall.resolve_artifacts(memory_id)
         except (NeurigraphError, OSError) as error:
             log.warning("%s is left as it is after a merge: %s", memory_id, error)
+
+    def bring_back(self, git: Git, before: str, after: str) -> list[str]:
+        """Give memories back the files that a merge by plain git has taken from them.
+
+        Where one side deleted a memory and the other edited its note, git keeps the note alone.
+        """
+        found: dict[str, bytes] = {}
+        for merge, *parents in git.merges(before, after):
+            for record in self._without_transcript():
+                folder = recall_dir(record.id)
+                if git.files_in(merge, folder):
+                    continue
+                for parent in parents:
+                    entries = git.files_in(parent, folder)
+                    held = git.contents(e.oid for e in entries.values())
+                    found |= {p: held[e.oid] for p, e in entries.items()}
+        restored = []
+        for path, data in sorted(found.items()):
+            if not self._desk.files.exists(path):
+                restored.append(self._desk.files.create(path, data, numbered_if_taken=False))
+        if restored:
+            log.info("after a merge, %d files of memories were brought back", len(restored))
+            self.arrived(restored)
+        return restored
+
+    def _without_transcript(self) -> list[Record]:
+        return [
+            record
+            for record in self._desk.library.memories()
+            if record.kind == "memory"
+            and (record.transcript is None or record.transcript.form == "missing")
+        ]
 
     def _gone_above(self, path: str) -> list[str]:
         found = []
