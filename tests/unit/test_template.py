@@ -58,3 +58,7 @@ def test_an_empty_vault_has_its_settings_and_no_memories(tmp_path: Path) -> None
     names = {p.name for p in (tmp_path / "Vault").iterdir()}
     assert {".gitignore", ".gitattributes", "neurigraph.toml", ".obsidian"} <= names
     assert not list((tmp_path / "Vault").rglob("*.md"))
+
+
+def test_nothing_in_the_template_is_compiled_by_an_installer() -> None:
+    assert not list(template_dir().rglob("*.py"))
