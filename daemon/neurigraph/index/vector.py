@@ -7,20 +7,12 @@ when it dies, and its store is set aside and begun anew when it is the reason.
 from __future__ import annotations
 
 import logging
-import os
 import platform
 import shutil
-import signal
-import subprocess
-import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import suppress
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -28,7 +20,8 @@ from typing import Any
 from neurigraph.embed.embedder import EmbedderFailed, Vectors
 from neurigraph.errors import NeurigraphError, NotReady
 from neurigraph.index.passage import PassageText, VectorMatch
-from neurigraph.index.vector_pipe import STORE_DAMAGED, UNAVAILABLE, receive, send
+from neurigraph.index.vector_pipe import UNAVAILABLE
+from neurigraph.index.vector_process import WorkerDied, WorkerProcess, is_crash
 
 __all__ = ["PassageText", "VectorIndex", "VectorIndexFailed", "VectorMatch"]
 
@@ -44,48 +37,11 @@ _CLOSE_SECONDS = 5.0
 
 _NEW = "the vector store is new and holds nothing yet"
 
-_CRASH_SIGNALS = {
-    -getattr(signal, name)
-    for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP")
-    if hasattr(signal, name)
-}
-_WINDOWS_CRASHES = {0xC0000005, 0xC0000374, 0xC0000409, 3}
-
 
 class VectorIndexFailed(NeurigraphError):
     """The vector index did not do what it was asked; asking again later may work."""
 
     code = "vector_index_failed"
-
-
-class _WorkerDied(Exception):
-    """The worker ended before it answered."""
-
-
-@dataclass(slots=True)
-class _Worker:
-    """One worker process and the answers that it owes."""
-
-    process: subprocess.Popen[bytes]
-    sending: threading.Lock = field(default_factory=threading.Lock)
-    owed: dict[int, Future[Any]] = field(default_factory=dict)
-    ready: bool = False
-
-    def ask(
-        self, number: int, what: str, arguments: tuple[Any, ...], patience: float = _CLOSE_SECONDS
-    ) -> Future[Any]:
-        """`patience` in seconds: a question that waited longer is not worth answering."""
-        answer: Future[Any] = Future()
-        self.owed[number] = answer
-        try:
-            with self.sending:
-                assert self.process.stdin is not None
-                send(self.process.stdin, (number, what, arguments, patience))
-        except (OSError, ValueError):
-            # unless the thread that reads its answers has said so already
-            if self.owed.pop(number, None) is not None:
-                answer.set_exception(_WorkerDied())
-        return answer
 
 
 class VectorIndex:
@@ -111,7 +67,7 @@ class VectorIndex:
         self._folder, self._embedder = folder, embedder
         self._ollama_url, self._chroma_url = ollama_url, chroma_url
         self._changed = threading.Condition()
-        self._worker: _Worker | None = None
+        self._worker: WorkerProcess | None = None
         self._closed = False
         self._number = 0
         self._info: dict[str, Any] = {}
@@ -165,7 +121,7 @@ class VectorIndex:
             "passages": info.get("passages", 0),
             "generation": self._generation,
             "restarts": max(self._starts - 1, 0),
-            "pid": worker.process.pid if worker else None,
+            "pid": worker.pid if worker else None,
             "problem": self._problem or info.get("problem", ""),
         }
 
@@ -178,11 +134,8 @@ class VectorIndex:
             worker = self._worker
             self._changed.notify_all()
         if worker is not None:
-            worker.ask(0, "close", ())
-            try:
-                worker.process.wait(_CLOSE_SECONDS)
-            except subprocess.TimeoutExpired:
-                worker.process.kill()
+            # one that is still opening its store has nothing to finish
+            worker.stop(_CLOSE_SECONDS if worker.ready else 0.5)
         if self._thread.is_alive():
             self._thread.join(_CLOSE_SECONDS)
 
@@ -266,7 +219,7 @@ class VectorIndex:
         try:
             answer = worker.ask(self._next_number(), what, arguments, timeout)
             return answer.result(timeout)
-        except _WorkerDied:
+        except WorkerDied:
             raise NotReady("vector search") from None
         except FutureTimeout:
             raise VectorIndexFailed(
@@ -287,7 +240,7 @@ class VectorIndex:
                 worker.ask(self._next_number(), what, arguments, left).result(left)
                 self._crashes = 0
                 return
-            except _WorkerDied:
+            except WorkerDied:
                 continue
             except FutureTimeout:
                 raise VectorIndexFailed(
@@ -315,7 +268,7 @@ class VectorIndex:
                 return
             log.warning("the vector worker ended with code %s", code)
             lived = time.monotonic() - began
-            if self._is_crash(code):
+            if is_crash(code):
                 self._crashes = 1 if was_ready and lived > _HEALTHY_SECONDS else self._crashes + 1
                 if self._crashes >= _CRASHES_TO_REPLACE and not self._chroma_url:
                     self._set_aside()
@@ -329,46 +282,27 @@ class VectorIndex:
     def _run_worker(self) -> tuple[bool, int]:
         """Start one and read its answers until it ends: whether it was ready, its exit code."""
         try:
-            process = self._spawn()
+            (self._folder / "chroma").mkdir(parents=True, exist_ok=True)
+            worker = WorkerProcess(self._folder, self._config())
         except OSError as error:
             self._problem = f"the vector worker cannot be started: {error}"
             return False, UNAVAILABLE
-        worker = _Worker(process)
         with self._changed:
             self._starts += 1
             self._worker = worker
-        if self._closed:
-            process.kill()
-        assert process.stdin is not None and process.stdout is not None
-        with suppress(OSError), worker.sending:
-            send(process.stdin, (self._config(),))
-        while True:
-            try:
-                message = receive(process.stdout)
-            except OSError:
-                break
-            if message is None:
-                break
+            closed = self._closed
+        if closed:
+            worker.stop()
+        for message in worker.answers():
             self._take(worker, message)
         was_ready = worker.ready
         with self._changed:
             worker.ready = False
             self._worker = None
             self._changed.notify_all()
-        # a worker that closed its output without ending is of no use
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_CLOSE_SECONDS)
-        process.kill()
-        code = process.wait()
-        with suppress(OSError):
-            process.stdin.close()
-        process.stdout.close()
-        while worker.owed:
-            _, answer = worker.owed.popitem()
-            answer.set_exception(_WorkerDied())
-        return was_ready, code
+        return was_ready, worker.end()
 
-    def _take(self, worker: _Worker, message: tuple[Any, ...]) -> None:
+    def _take(self, worker: WorkerProcess, message: tuple[Any, ...]) -> None:
         number, status, payload, info = message
         if number == 0:
             if status == "ready":
@@ -382,7 +316,7 @@ class VectorIndex:
                 log.warning("the vector worker: %s", payload)
             return
         self._note(info, first=False)
-        answer = worker.owed.pop(number, None)
+        answer = worker.take_owed(number)
         if answer is None:
             return
         if status == "ok":
@@ -411,10 +345,6 @@ class VectorIndex:
             # without this thread there would be no worker any more
             log.exception("a listener failed")
 
-    def _is_crash(self, code: int) -> bool:
-        # SIGKILL is the system's or a person's doing, and says nothing about the store
-        return code == STORE_DAMAGED or code in _CRASH_SIGNALS or code in _WINDOWS_CRASHES
-
     def _set_aside(self) -> None:
         aside = self._folder / f"chroma.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
         try:
@@ -431,20 +361,6 @@ class VectorIndex:
         self._reason = f"the vector store was damaged; it was set aside as {aside.name}"
         log.warning("%s", self._reason)
 
-    def _spawn(self) -> subprocess.Popen[bytes]:
-        (self._folder / "chroma").mkdir(parents=True, exist_ok=True)
-        with (self._folder / "worker.log").open("wb") as errors:
-            return subprocess.Popen(
-                # -P: a file in the folder where it starts is no module of ours. It starts in one of
-                # ours, because Chroma reads a `.env` there too
-                [sys.executable, "-P", "-m", "neurigraph.index.vector_worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                cwd=self._folder,
-                env=_worker_environment(),
-            )
-
     def _config(self) -> dict[str, str]:
         # on a shared server, each machine's copy of each vault has collections of its own
         place = f"{platform.node()} {self._folder.resolve()}"
@@ -456,19 +372,3 @@ class VectorIndex:
             "chroma_url": self._chroma_url,
             "prefix": f"{mark}-" if self._chroma_url else "",
         }
-
-
-def _worker_environment() -> dict[str, str]:
-    # Chroma reads its settings from such variables
-    environ = {k: v for k, v in os.environ.items() if not k.upper().startswith("CHROMA_")}
-    source = str(Path(__file__).resolve().parents[2])
-    if source not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
-        # run from a checkout; an installed package is found without help
-        others = environ.get("PYTHONPATH")
-        environ["PYTHONPATH"] = f"{source}{os.pathsep}{others}" if others else source
-    environ["ORT_DISABLE_TELEMETRY"] = "1"
-    environ["ANONYMIZED_TELEMETRY"] = "False"
-    # one core is enough for products this small, and memory is scarcer
-    environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    environ.setdefault("MALLOC_ARENA_MAX", "2")
-    return environ
