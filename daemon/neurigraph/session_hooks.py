@@ -73,16 +73,18 @@ def _context(card: DaemonCard, query: str, scope: str) -> str:
     return ""
 
 
-def keep(program: Sequence[str], said: Mapping[str, Any], options: Sequence[str]) -> bool:
+def keep(
+    program: Sequence[str], said: Mapping[str, Any], options: Sequence[str]
+) -> subprocess.Popen[bytes] | None:
     """Hand the session's log to `neurigraph import`, which goes on after the AI's program ended.
 
-    Answers whether there was a log.
+    Answers the import's process; None when there is no log.
     """
     place = str(said.get("transcript_path") or "")
     log = Path(place).expanduser()
     if not place or not log.is_file():
-        return False
-    subprocess.Popen(
+        return None
+    return subprocess.Popen(
         [*program, "import", str(log), *options],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -90,4 +92,3 @@ def keep(program: Sequence[str], said: Mapping[str, Any], options: Sequence[str]
         cwd=Path.home(),
         **detached(),
     )
-    return True
