@@ -106,6 +106,7 @@ class Indexer:
         self._clock, self._events = clock, events
         self._lock = threading.RLock()
         self._problems: dict[str, str] = {}
+        self._unreadable: set[str] = set()
         self._keyword_behind = 0
         self._held: dict[str, str] = {}
         self._dirty: set[str] = set()
@@ -193,7 +194,7 @@ class Indexer:
             kept = {f for f in self._library.folders() if f"{f}/".startswith(hidden)}
             self._library.set_folders(folders | kept)
             self._catalog.set_folders(folders | kept)
-            self._list_unreadable(unreadable)
+            self._list_unreadable(unreadable, "")
             recent = int(self._clock().timestamp() * 1e9) - RACY_NS
             wanted = [
                 s for s in seen if not self._unchanged(known.get(s.path), s, recent_ns=recent)
@@ -245,7 +246,7 @@ class Indexer:
             return
         if full.is_dir():
             found, folders, unreadable = self._scan(path)
-            self._list_unreadable(unreadable)
+            self._list_unreadable(unreadable, path)
             self._library.add_folders(folders | ({path} if path else set()))
             seen.update((s.path, s) for s in found)
             return
@@ -547,9 +548,19 @@ class Indexer:
             elif record.transcript.digest:
                 self._problems.pop(place, None)
 
-    def _list_unreadable(self, unreadable: list[Unreadable]) -> None:
-        for item in unreadable:
-            self._problems[item.path] = item.reason
+    def _list_unreadable(self, unreadable: list[Unreadable], under: str) -> None:
+        """List what a look at this folder could not read, and no longer what it could again."""
+        now = {item.path: item.reason for item in unreadable}
+        within = f"{under}/" if under else ""
+        for path in [p for p in self._unreadable if p not in now]:
+            if path == under or path.startswith(within):
+                self._unreadable.discard(path)
+                self._problems.pop(path, None)
+                record = self._library.at(path)
+                if record is not None:
+                    self._list_problems(record)
+        self._unreadable.update(now)
+        self._problems.update(now)
 
     def _publish(self, outcome: Outcome) -> None:
         changed = [c.after.id for c in outcome.changes if c.after and c.after.kind != "node"]
