@@ -39,6 +39,9 @@ LONGEST_SECONDS = 1.0
 RESCAN_ABOVE = 2_000
 """A burst of more paths than this is a checkout or a copy: compare the whole disk instead."""
 
+ROOT_SECONDS = 2.0
+"""How often the vault's folder is looked at: one that was mounted again is not watched any more."""
+
 _EVENTS: list[type[FileSystemEvent]] = [
     FileCreatedEvent,
     FileDeletedEvent,
@@ -65,13 +68,18 @@ class Watcher(FileSystemEventHandler):
         self._first = self._last = 0.0
         self._everything = False
         self._stopping = False
+        self._watched: tuple[int, int] | None = None
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
 
     def start(self) -> None:
         """Begin to watch. Raises OSError where the system's limit of watches is reached."""
+        self._watch()
+        self._thread.start()
+
+    def _watch(self) -> None:
+        self._watched = _identity(self._root)
         self._observer.schedule(self, str(self._root), recursive=True, event_filter=_EVENTS)
         self._observer.start()
-        self._thread.start()
 
     def stop(self) -> None:
         """Stop watching; what was collected is dropped, the next start finds it."""
@@ -123,7 +131,9 @@ class Watcher(FileSystemEventHandler):
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._paths or self._stopping)
+                while not (self._paths or self._everything or self._stopping):
+                    if not self._changed.wait(ROOT_SECONDS):
+                        self._watch_again_if_replaced()
                 while not self._stopping:
                     now = time.monotonic()
                     due = min(self._last + QUIET_SECONDS, self._first + LONGEST_SECONDS)
@@ -139,9 +149,33 @@ class Watcher(FileSystemEventHandler):
             except Exception:  # a loop that must survive whatever one batch holds
                 log.exception("a change on disk could not be taken up; the next comparison will")
 
+    def _watch_again_if_replaced(self) -> None:
+        """The system follows a folder, not its name: take up the one that has the name now."""
+        now = _identity(self._root)
+        if now is None or now == self._watched:
+            return
+        log.info("the vault's folder was replaced; it is watched anew")
+        self._observer.stop()
+        self._observer = Observer()
+        try:
+            self._watch()
+        except OSError as error:
+            self._watched = None  # tried again
+            log.warning("the vault cannot be watched: %s", error)
+        else:
+            self._everything = True
+
     def _git_is_busy(self, now: float) -> bool:
         """Git writes many files under its lock; a stale lock does not stop us for long."""
         return now - self._first < 60 and (self._root / ".git" / "index.lock").exists()
+
+
+def _identity(root: Path) -> tuple[int, int] | None:
+    try:
+        status = root.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _text(path: str | bytes) -> str:
