@@ -93,6 +93,16 @@ class Improver:
                 self._wishes[memory_id] = _Wish(now)
             self._changed.notify_all()
 
+    def wait_idle(self, timeout: float) -> bool:
+        """Wait until nothing is due; what failed and is tried again later is not waited for."""
+
+        def is_idle() -> bool:
+            now = time.monotonic()
+            return all(wish.due > now for wish in self._wishes.values())
+
+        with self._changed:
+            return self._changed.wait_for(is_idle, timeout)
+
     def state(self) -> dict[str, object]:
         """Who writes summaries, how many wait, and what went wrong last."""
         summarizer = self._summarizer
@@ -137,6 +147,7 @@ class Improver:
                 wait = RETRY_SECONDS[min(wish.failures, len(RETRY_SECONDS) - 1)]
                 wish.failures += 1
                 wish.due = time.monotonic() + wait
+            self._changed.notify_all()
         self._events.publish("status")
 
     def _look(self) -> Summarizer | None:

@@ -160,6 +160,7 @@ class Memory:
             lambda: ImportFiling(store.library, store.keyword),
             store.feeder.rest,
             self.state_dir,
+            lambda ids: self._improver.want(ids),
         )
         self._views = Views(
             store.library,
@@ -672,6 +673,10 @@ class Memory:
         """Look through `_recall` for what no note accounts for."""
         if self._state == "ready":
             self._climate.survey()
+
+    def wait_improved(self, timeout: float = 10) -> bool:
+        """Wait until the better summaries that are due have been written."""
+        return self._improver.wait_idle(timeout)
 
     def wait_warm(self, timeout: float = 10) -> bool:
         """Wait until all that openings asked for in the background is done."""
