@@ -1,6 +1,6 @@
 /** The front door: a field that is always there and answers as you type. */
 
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Search, X } from "lucide-react";
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 import { searchQuery } from "../api/queries.ts";
@@ -35,6 +35,7 @@ export function SearchBar({ q: asked, scope }: { q: string; scope: Scope | null 
   const input = useRef<HTMLInputElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const list = useId();
+  const queries = useQueryClient();
   const q = useSettled(text).trim();
   const where = within && scope ? scope.id : "";
   const answer = useQuery({ ...searchQuery(q, where, SHOWN), enabled: open && q !== "" });
@@ -61,6 +62,19 @@ export function SearchBar({ q: asked, scope }: { q: string; scope: Scope | null 
     go(url);
   }
 
+  /** Open what is chosen; typed faster than answered, the first result of what was typed. */
+  async function enter(words: string) {
+    if (!words) return;
+    const settled = words === q && answer.data && !answer.isPlaceholderData;
+    let hit = settled ? hits[active] : undefined;
+    if (!settled) {
+      const found = await queries.fetchQuery(searchQuery(words, where, SHOWN)).catch(() => null);
+      if (input.current?.value.trim() !== words) return;
+      hit = found?.results[0];
+    }
+    leave(hit ? urls.memory(hit.id, words) : urls.search(words, where));
+  }
+
   function press(event: KeyboardEvent) {
     if (event.nativeEvent.isComposing) return;
     const rows = hits.length + (q ? 1 : 0);
@@ -71,10 +85,7 @@ export function SearchBar({ q: asked, scope }: { q: string; scope: Scope | null 
       if (rows) setActive((active + step + rows) % rows);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      const words = text.trim();
-      const hit = words === q && open ? hits[active] : undefined;
-      if (hit) leave(urls.memory(hit.id, q));
-      else if (words) leave(urls.search(words, where));
+      void enter(text.trim());
     } else if (event.key === "Escape") {
       event.preventDefault();
       event.stopPropagation();
