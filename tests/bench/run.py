@@ -16,6 +16,7 @@ BENCHES = {
     "vector": "passage vectors",
     "temperature": "cooling beside a bare loop, opening cold, searching an all-cold vault",
     "search": "10,000 memories and 200 long transcripts over REST",
+    "sync": "two machines: a thousand notes changed on one, three hundred on both",
 }
 
 
