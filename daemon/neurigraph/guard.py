@@ -21,7 +21,7 @@ COOKIE = "neurigraph_token"
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; "
         "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; "
         "manifest-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'none'"
