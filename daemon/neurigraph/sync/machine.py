@@ -91,6 +91,11 @@ class Sync:
             self._enabled, self._state, self._last, self._problem, self._ahead, self._behind
         )
 
+    @property
+    def next_look(self) -> datetime:
+        """When the remote is looked at next."""
+        return self._next or self._clock()
+
     def begin(self, files: VaultFiles, url: str) -> list[str]:
         """Make the vault ready, switch sync on for this machine, and say what was done."""
         if not self._running.acquire(blocking=False):

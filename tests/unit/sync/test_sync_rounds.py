@@ -1,0 +1,560 @@
+"""One machine's round of sync: what is committed, what stops it, what it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurigraph.errors import Forbidden, InvalidInput
+from neurigraph.model import Conversation
+from neurigraph.sync import git_process
+from neurigraph.sync.drivers import is_registered
+from neurigraph.sync.git import Git
+from neurigraph.sync.git_process import GitBusy, GitFailed
+from neurigraph.sync.round import SyncStopped
+from neurigraph.vault.note import read_note, set_keys
+from sync_machines import IDENTITY, Machine, Words, check, git, network, settle
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[tuple[Machine, Machine, Words]]:
+    with network(tmp_path / "net", ("laptop", "desktop")) as (machines, words):
+        yield machines[0], machines[1], words
+
+
+Pair = tuple[Machine, Machine, Words]
+
+
+def committed(machine: Machine) -> set[str]:
+    return set(git(machine.vault, "ls-files", "-z").split("\0")) - {""}
+
+
+# -- what is committed
+
+
+def test_only_what_belongs_to_the_vault_is_committed(pair: Pair) -> None:
+    here, _, _ = pair
+    for path in (
+        ".obsidian/plugins/x/data.json",
+        ".trash/old.md",
+        "_inbox/export.zip",
+        "_inbox/done/a.md",
+        "Work/.plan.md.swp",
+        "Work/plan.md~",
+        "Work/nested/.git/config",
+    ):
+        full = here.vault / path
+        full.parent.mkdir(parents=True, exist_ok=True)
+        full.write_text("key", "utf-8")
+    (here.vault / ".gitignore").write_text("nothing\n", "utf-8")
+    here.write("Work/plan.md")
+    (here.vault / "Work/photo.png").write_bytes(b"\x89PNG")
+    here.sync()
+    assert committed(here) == {
+        ".gitattributes",
+        ".gitignore",
+        "neurigraph.toml",
+        "Work/plan.md",
+        "Work/photo.png",
+    }
+
+
+def test_a_commit_says_what_changed(pair: Pair) -> None:
+    here, _, _ = pair
+    here.save("Work/Alpha")
+    here.sync()
+    message = git(here.vault, "log", "-1", "--format=%B")
+    assert "3 notes, 1 transcript in Work/" in message
+    assert "add Work/Alpha/Alpha.md" in message
+
+
+def test_a_memory_with_a_secret_stays_on_this_machine_until_a_yes(pair: Pair) -> None:
+    here, there, _ = pair
+    here.memory.save(Conversation("The talk of today.\n" * 3, broad_topic="Work/Keys"))
+    path = next(p for p in here.notes() if p.startswith("Work/Keys/"))
+    full = here.vault / path
+    full.write_bytes(set_keys(full.read_bytes(), {"secrets": "held"}))
+    here.seen(path)
+    report = here.memory.sync_now()
+    assert path in report.left_out
+    there.sync()
+    assert not (there.vault / path).exists()
+    assert not list((there.vault).glob("_recall/*/transcript.md"))
+    full.write_bytes(set_keys(full.read_bytes(), {"secrets": "allowed"}))
+    here.seen(path)
+    settle([here, there])
+    assert (there.vault / path).exists()
+
+
+def test_a_file_too_large_for_git_hosts_is_left_out_and_said(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, _, _ = pair
+    monkeypatch.setattr("neurigraph.sync.changes.LARGEST", 1000)
+    (here.vault / "film.mp4").write_bytes(b"\0" * 2000)
+    here.sync()
+    assert "film.mp4 is larger than" in here.memory.sync_state()["problem"]  # type: ignore[operator]
+
+
+def test_a_placeholder_of_the_cloud_is_no_deletion(pair: Pair) -> None:
+    here, there, _ = pair
+    here.write("Work/plan.md")
+    here.sync()
+    (here.vault / "Work/plan.md").rename(here.vault / "Work/.plan.md.icloud")
+    settle([here, there])
+    assert (there.vault / "Work/plan.md").exists()
+
+
+def test_a_vault_that_is_suddenly_empty_is_not_committed(pair: Pair) -> None:
+    here, there, words = pair
+    for number in range(25):
+        here.write(f"Work/plan {number}.md")
+    settle([here, there])
+    for path in here.notes():
+        (here.vault / path).unlink()
+    with pytest.raises(SyncStopped, match="nearly all"):
+        here.sync()
+    there.sync()
+    assert len(there.notes()) == 25
+    git(here.vault, "restore", ".")
+    settle([here, there])
+    check([here, there], words)
+
+
+# -- beside other people's git
+
+
+def test_a_merge_that_a_person_has_begun_is_left_alone(pair: Pair) -> None:
+    here, there, words = pair
+    here.write("Work/plan.md")
+    settle([here, there])
+    for machine in pair[:2]:
+        machine.change_line("Work/plan.md", 2)
+    there.sync()
+    git(here.vault, "commit", "-qam", "mine")
+    git(here.vault, "config", "--remove-section", "merge.neurigraph-note", ok=(0, 128))
+    git(here.vault, "pull", "-q", "--no-rebase", ok=(1,))
+    head = git(here.vault, "rev-parse", "HEAD")
+    before = (here.vault / "Work/plan.md").read_bytes()
+    assert b"<<<<<<<" in before
+    with pytest.raises(SyncStopped, match="git merge --abort"):
+        here.sync()
+    assert here.memory.sync_state()["state"] == "stopped"
+    here.memory.sync.follow()
+    assert (here.vault / "Work/plan.md").read_bytes() == before
+    assert git(here.vault, "rev-parse", "HEAD") == head
+    assert any("markers" in p.problem for p in here.memory.problems()) or here.memory.reconcile()
+    git(here.vault, "merge", "--abort")
+    settle([here, there])
+    check([here, there], words)
+
+
+def test_no_branch_checked_out_stops_and_says_so(pair: Pair) -> None:
+    here, _, _ = pair
+    git(here.vault, "checkout", "-q", "--detach")
+    with pytest.raises(SyncStopped, match="no branch"):
+        here.sync()
+
+
+def test_another_gits_lock_is_waited_for_and_never_broken(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, _, _ = pair
+    here.write("Work/plan.md")
+    lock = here.vault / ".git" / "index.lock"
+    lock.touch()
+    monkeypatch.setattr("neurigraph.sync.git.LOCK_PATIENCE", 0.3)
+    with pytest.raises(GitBusy, match=r"index\.lock"):
+        here.sync()
+    assert lock.exists()
+    monkeypatch.setattr("neurigraph.sync.git.LOCK_PATIENCE", 20.0)
+    unlocking = threading.Timer(0.5, lock.unlink)
+    unlocking.start()
+    here.sync()
+    unlocking.join()
+    assert "Work/plan.md" in committed(here)
+
+
+def test_the_hooks_of_a_person_run_and_may_refuse(pair: Pair) -> None:
+    here, _, _ = pair
+    hook = here.vault / ".git" / "hooks" / "pre-commit"
+    hook.write_text("#!/bin/sh\necho no commits on Mondays >&2\nexit 1\n", "utf-8")
+    hook.chmod(0o755)
+    here.write("Work/plan.md")
+    with pytest.raises(GitFailed, match="no commits on Mondays"):
+        here.sync()
+    assert "no commits on Mondays" in str(here.memory.sync_state()["problem"])
+    hook.unlink()
+    here.sync()
+    assert here.memory.sync_state()["problem"] == ""
+
+
+def test_what_a_plain_pull_brought_is_taken_up(pair: Pair) -> None:
+    here, there, words = pair
+    here.save("Work/Alpha")
+    here.sync()
+    there.memory.sync.follow()
+    git(there.vault, "pull", "-q")
+    assert not there.memory.search("about").hits
+    assert there.memory.sync.follow()
+    hit = there.memory.search("about").hits[0]
+    assert there.memory.memory(hit.id).access_count == 0
+    settle([here, there])
+    check([here, there], words)
+
+
+def test_what_plain_git_took_from_a_memory_comes_back(pair: Pair) -> None:
+    here, there, words = pair
+    here.save("Work/Alpha")
+    settle([here, there])
+    path = next(p for p in here.notes() if "About" in p)
+    here.forget_about(path)
+    here.sync()
+    there.append(path)
+    there.pull_plainly()
+    settle([here, there])
+    check([here, there], words)
+    assert path in here.notes()
+
+
+# -- a note that somebody works on
+
+
+def test_a_note_open_in_obsidian_waits_unless_a_person_asks(pair: Pair) -> None:
+    here, there, words = pair
+    here.write("Work/plan.md")
+    settle([here, there])
+    here.append("Work/plan.md")
+    here.sync()
+    (there.vault / ".obsidian").mkdir()
+    (there.vault / ".obsidian/workspace.json").write_text(
+        '{"main": {"type": "leaf", "state": {"type": "markdown", '
+        '"state": {"file": "Work/plan.md"}}}}',
+        "utf-8",
+    )
+    before = (there.vault / "Work/plan.md").read_bytes()
+    there.clock.ahead += timedelta(minutes=11)
+    there.memory.sync.tick()
+    state = there.memory.sync_state()
+    assert state["state"] == "idle"
+    assert "Work/plan.md was changed a moment ago or is open in Obsidian" in str(state["problem"])
+    assert (there.vault / "Work/plan.md").read_bytes() == before
+    there.sync()
+    assert (there.vault / "Work/plan.md").read_bytes() != before
+    assert there.memory.sync_state()["problem"] == ""
+    check([here, there], words)
+
+
+def test_what_arrived_is_no_edit_of_this_machine(pair: Pair) -> None:
+    here, there, _ = pair
+    here.save("Work/Alpha")
+    settle([here, there])
+    path = next(p for p in here.notes() if "About" in p)
+    here.append(path)
+    own = str(read_note((here.vault / path).read_bytes()).data["id"])
+    here.sync()
+    there.sync()
+    there.seen(path)  # the watcher, too, sees what git wrote
+    found = there.memory.memory(own)
+    assert found.access_count == 0
+    assert found.last_accessed == there.memory._store.library.memory(own).noted_access
+    assert there.memory._store.files.settled(path, there.clock(), 300)
+
+
+# -- the remote
+
+
+def offline(machine: Machine) -> str:
+    return str(machine.memory.sync_state()["state"])
+
+
+def test_offline_changes_are_kept_and_sent_later_with_longer_and_longer_pauses(pair: Pair) -> None:
+    here, there, words = pair
+    away = here.remote.with_name("away")
+    here.remote.rename(away)
+    here.write("Work/plan.md")
+    here.clock.ahead += timedelta(minutes=3)
+    sync = here.memory.sync
+    waits = []
+    for _ in range(3):
+        sync.tick()
+        assert offline(here) == "offline"
+        wait = sync.next_look - here.clock()
+        waits.append(wait)
+        here.clock.ahead += wait + timedelta(seconds=1)
+    assert waits[0] < waits[1] < waits[2]
+    assert here.memory.sync_state()["ahead"] == 1
+    away.rename(here.remote)
+    sync.tick()
+    assert offline(here) == "idle"
+    settle([here, there])
+    check([here, there], words)
+
+
+def test_a_remote_that_asks_for_a_password_is_told_and_nobody_is_asked(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, _, _ = pair
+    here.write("Work/plan.md")
+    words = "fatal: Authentication failed for 'https://example.org/'"
+    real = git_process.call
+
+    def refuse(arguments: Any, *more: Any) -> Any:
+        if "ls-remote" in arguments:
+            return subprocess.CompletedProcess(arguments, 128, b"", words.encode())
+        return real(arguments, *more)
+
+    monkeypatch.setattr("neurigraph.sync.git.call", refuse)
+    with pytest.raises(GitFailed):
+        here.sync()
+    state = here.memory.sync_state()
+    assert state["state"] == "stopped"
+    assert "works in the vault without asking" in str(state["problem"])
+    environment = git_process.environment()
+    assert environment["GIT_TERMINAL_PROMPT"] == "0"
+    assert environment["GIT_ASKPASS"] == ""
+
+
+def rewrite(here: Machine, there: Machine, back: int) -> None:
+    """Somebody forces another history onto the remote."""
+    git(there.vault, "reset", "-q", "--hard", f"HEAD~{back}")
+    if back == 1:
+        git(there.vault, *IDENTITY, "commit", "-q", "--allow-empty", "-m", "another history")
+    git(there.vault, "push", "-qf", "origin", "main")
+
+
+@pytest.mark.parametrize(("back", "said"), [(1, "was rewritten"), (2, "has lost 2 commits")])
+def test_a_rewritten_or_shortened_history_stops_and_drops_nothing(
+    pair: Pair, back: int, said: str
+) -> None:
+    here, there, words = pair
+    for name in ("one", "two"):
+        here.write(f"Work/{name}.md")
+        settle([here, there])
+    rewrite(here, there, back)
+    head, files = git(here.vault, "rev-parse", "HEAD"), here.files()
+    with pytest.raises(SyncStopped, match=said):
+        here.sync()
+    here.memory.sync.tick()
+    assert offline(here) == "stopped"
+    assert said in str(here.memory.sync_state()["problem"])
+    assert (git(here.vault, "rev-parse", "HEAD"), here.files()) == (head, files)
+    here.memory.sync_now(anyway=True)
+    assert here.files() == files
+    there.memory.reconcile()
+    there.memory.sync_now(anyway=True)
+    settle([here, there])
+    check([here, there], words)
+
+
+def test_a_remote_without_its_branch_stops(pair: Pair) -> None:
+    here, _, _ = pair
+    here.write("Work/one.md")
+    here.sync()
+    git(here.remote, "update-ref", "-d", "refs/heads/main")
+    with pytest.raises(SyncStopped, match="no branch main any more"):
+        here.sync()
+    here.memory.sync_now(anyway=True)
+    assert git(here.remote, "rev-parse", "main") == git(here.vault, "rev-parse", "HEAD")
+
+
+def test_two_that_push_at_the_same_moment_both_get_there(pair: Pair) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    here, there, words = pair
+    for round_ in range(3):
+        here.write(f"Work/here {round_}.md")
+        there.write(f"Work/there {round_}.md")
+        with ThreadPoolExecutor(2) as pool:
+            for done in [pool.submit(m.sync) for m in (here, there)]:
+                done.result()
+    settle([here, there])
+    check([here, there], words)
+
+
+# -- beginning
+
+
+def test_init_makes_a_repository_and_says_so_in_this_machines_settings(pair: Pair) -> None:
+    here, _, _ = pair
+    (here.state / "local.toml").write_text("# mine\n[server]\nport = 7000\n", "utf-8")
+    done = here.memory.sync_init()
+    text = (here.state / "local.toml").read_text("utf-8")
+    assert text == "# mine\n[server]\nport = 7000\n\n[sync]\nenabled = true\n"
+    assert "sync is on for this machine" in done
+    assert is_registered(Git(here.vault))
+
+
+@pytest.mark.parametrize(
+    "url", ["ext::sh -c id", "--upload-pack=id", "nonsense", "/no/such/folder"]
+)
+def test_init_refuses_an_address_that_git_could_run(pair: Pair, url: str) -> None:
+    here, _, _ = pair
+    git(here.vault, "remote", "remove", "origin")
+    with pytest.raises(InvalidInput, match="https or ssh"):
+        here.memory.sync_init(url)
+    assert git(here.vault, "remote").strip() == ""
+
+
+def test_init_refuses_a_repository_of_something_else(pair: Pair, tmp_path: Path) -> None:
+    here, _, _ = pair
+    here.write("Work/one.md")
+    here.sync()
+    other, bare = tmp_path / "program", tmp_path / "program.git"
+    git(tmp_path, "init", "-q", "-b", "main", str(other))
+    (other / "main.c").write_text("int main(void) { return 0; }\n", "utf-8")
+    git(other, "add", "-A")
+    git(other, *IDENTITY, "commit", "-qm", "code")
+    git(tmp_path, "clone", "-q", "--bare", str(other), str(bare))
+    git(here.vault, "remote", "remove", "origin")
+    with pytest.raises(Forbidden, match="no vault"):
+        here.memory.sync_init(str(bare))
+
+
+def test_two_vaults_without_a_common_history_are_joined(tmp_path: Path) -> None:
+    with (
+        network(tmp_path / "a", ("laptop",)) as (first, words),
+        network(tmp_path / "b", ("desktop",)) as (second, _),
+    ):
+        here, there = first[0], second[0]
+        there.words = words
+        here.write("Work/one.md")
+        there.write("Work/two.md")
+        here.sync()
+        git(there.vault, "remote", "set-url", "origin", str(here.remote))
+        git(there.vault, "update-ref", "-d", "refs/remotes/origin/main")
+        settle([here, there])
+        check([here, there], words)
+        assert {"Work/one.md", "Work/two.md"} <= set(here.notes())
+
+
+def test_without_a_remote_the_history_is_kept_here(pair: Pair) -> None:
+    here, _, _ = pair
+    git(here.vault, "remote", "remove", "origin")
+    here.write("Work/one.md")
+    here.sync()
+    assert "Work/one.md" in committed(here)
+    assert here.memory.sync_state()["problem"] == ""
+
+
+# -- by itself
+
+
+def test_changes_go_out_after_a_quiet_time_and_not_before(pair: Pair) -> None:
+    here, _, _ = pair
+    sync = here.memory.sync
+    sync.tick()
+    here.write("Work/plan.md")
+    sync.tick()
+    assert "Work/plan.md" not in committed(here)
+    here.clock.ahead += timedelta(seconds=121)
+    sync.tick()
+    assert "Work/plan.md" in committed(here)
+    assert git(here.remote, "rev-parse", "main") == git(here.vault, "rev-parse", "HEAD")
+
+
+def test_what_arrives_is_fetched_at_every_interval(pair: Pair) -> None:
+    here, there, _ = pair
+    there.memory.sync.tick()
+    here.write("Work/plan.md")
+    here.sync()
+    there.memory.sync.tick()
+    assert not (there.vault / "Work/plan.md").exists()
+    there.clock.ahead += timedelta(minutes=11)
+    there.memory.sync.tick()
+    assert (there.vault / "Work/plan.md").exists()
+
+
+def test_a_tick_with_nothing_to_do_costs_nearly_nothing(pair: Pair) -> None:
+    sync = pair[0].memory.sync
+    sync.tick()
+    started = time.perf_counter()
+    for _ in range(20):
+        sync.tick()
+    assert time.perf_counter() - started < 1
+
+
+# -- our merge in plain git
+
+
+def test_plain_git_merge_uses_our_merge(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there, words = pair
+    here.memory.sync_init()
+    here.save("Work/Alpha")
+    settle([here, there])
+    path = next(p for p in here.notes() if "About" in p)
+    for machine, keyword in ((here, "mine"), (there, "yours")):
+        full = machine.vault / path
+        keys = read_note(full.read_bytes()).data
+        held = keys["keywords"]
+        assert isinstance(held, list)
+        wanted: dict[str, Any] = {"keywords": [*held, keyword], "access_count": len(keyword)}
+        full.write_bytes(set_keys(full.read_bytes(), wanted))
+        machine.seen(path)
+    there.sync()
+    daemon = str(Path(git_process.__file__).parent.parent.parent)
+    monkeypatch.setenv("PYTHONPATH", daemon)
+    git(here.vault, "commit", "-qam", "mine")
+    git(here.vault, "pull", "-q", "--no-rebase", "--no-edit")
+    data = read_note((here.vault / path).read_bytes()).data
+    assert {"mine", "yours"} <= set(data["keywords"] or ())
+    assert data["access_count"] == "5"
+    settle([here, there])
+    check([here, there], words)
+
+
+def test_where_our_python_is_gone_plain_git_merges_as_text(pair: Pair) -> None:
+    here, there, _ = pair
+    here.memory.sync_init()
+    here.write("Work/plan.md")
+    settle([here, there])
+    command = git(here.vault, "config", "merge.neurigraph-note.driver").strip()
+    git(
+        here.vault,
+        "config",
+        "merge.neurigraph-note.driver",
+        command.replace(sys.executable, "/gone"),
+    )
+    here.change_line("Work/plan.md", 0)
+    there.append("Work/plan.md")
+    there.sync()
+    git(here.vault, "commit", "-qam", "mine")
+    git(here.vault, "pull", "-q", "--no-rebase", "--no-edit")
+    text = (here.vault / "Work/plan.md").read_text("utf-8")
+    assert "w1w" in text
+    assert "w2w" in text
+
+
+def test_a_person_without_a_name_in_git_can_sync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    with network(tmp_path / "net", ("laptop",)) as (machines, _):
+        here = machines[0]
+        for key in ("user.name", "user.email"):
+            git(here.vault, "config", "--unset", key)
+        git(here.vault, "config", "user.useConfigOnly", "true")
+        here.write("Work/plan.md")
+        here.sync()
+        assert git(here.vault, "log", "-1", "--format=%an").strip() == "Neurigraph"
+
+
+def test_a_status_says_all_that_interfaces_show(pair: Pair) -> None:
+    here, _, _ = pair
+    here.sync()
+    state = here.memory.sync_state()
+    assert set(state) == {"enabled", "state", "last", "problem", "ahead", "behind"}
+    assert str(state["last"]).endswith("Z")
+    off = replace(here.memory.sync.condition, enabled=False, state="off", last=None)
+    assert off.answer()["last"] is None
