@@ -5,7 +5,7 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Mapping
 from datetime import datetime
-from typing import get_args
+from typing import Any, get_args
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
@@ -31,6 +31,7 @@ from neurigraph.rest_requests import (
     tagged,
     version_asked,
 )
+from neurigraph.vault.turns import split_turns
 
 
 async def list_memories(request: Request) -> Response:
@@ -175,11 +176,14 @@ async def get_transcript(request: Request) -> Response:
     memory, memory_id = memory_of(request), request.path_params["id"]
     if request.query_params.get("format", "text") == "turns":
         page = page_of(request)
-        return JSONResponse(
-            await run_in_threadpool(
-                turn_json, memory.turns(memory_id), page, request.query_params.get("q", "")
-            )
-        )
+        query = request.query_params.get("q", "")
+
+        def rendered() -> dict[str, Any]:
+            # reading on is no further opening
+            text = memory.transcript(memory_id, opening=page.number == 1)
+            return turn_json(split_turns(text), page, query)
+
+        return JSONResponse(await run_in_threadpool(rendered))
     text = await run_in_threadpool(memory.transcript, memory_id)
     return PlainTextResponse(text.encode("utf-8", "surrogatepass"))
 
