@@ -67,6 +67,7 @@ from neurigraph.sync.vault_side import VaultSide
 from neurigraph.temperature.climate import Climate, ClimateStatus
 from neurigraph.temperature.clock_guard import BootClock
 from neurigraph.temperature.cycle import CycleRunning, Planned, Result
+from neurigraph.vault.layout import MEMORY_ID
 from neurigraph.vault.note import read_note
 from neurigraph.vault.turns import split_turns
 from neurigraph.views import OLDEST, PERSON, Reader, Views, counts, within
@@ -179,6 +180,7 @@ class Memory:
             self.state_dir,
             self.events,
             self._edits,
+            lambda: self._state == "ready",
             self._boot,
         )
         self._climate.next_cycle = lambda: self._next_cycle()
@@ -743,6 +745,9 @@ class Memory:
     def _follow(self, outcome: Outcome, *, opened: bool) -> None:
         for old, new in outcome.moved.items():
             self._note_moves(old, new)
+        came = [c.after.id for c in outcome.changes if c.after is not None]
+        went = [c.before.id for c in outcome.changes if c.before is not None and c.after is None]
+        self._climate.came_and_went(came, (i for i in went if MEMORY_ID.fullmatch(i)))
         if opened:
             for change in outcome.changes:
                 before, after = change.before, change.after

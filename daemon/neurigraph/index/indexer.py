@@ -282,7 +282,7 @@ class Indexer:
             record = self._library.find(path.split("/")[1])
             if record is not None:
                 result.append(record.path)
-        return result
+        return list(dict.fromkeys(result))
 
     def _surely_gone(self, path: str) -> bool:
         """Whether the folder that held a file can be read and does not hold it."""

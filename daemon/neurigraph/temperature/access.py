@@ -76,14 +76,16 @@ class AccessLog:
         """What is known of this memory; never-opened ones answer an empty `Access`."""
         return self._known.get(memory_id, _NEVER)
 
-    def opened(self, memory_id: str, now: datetime) -> Access:
-        """Count one opening."""
+    def opened(self, memory_id: str, now: datetime, counted: int = 0) -> Access:
+        """Count one opening, after as many as the note reports (`counted`)."""
         with self._lock:
             old = self._known.get(memory_id, Access())
             newest = old.opened
             if newest is None or newest < now or newest - now > _AHEAD:
                 newest = now
-            return self._set(memory_id, replace(old, opened=newest, count=old.count + 1))
+            return self._set(
+                memory_id, replace(old, opened=newest, count=max(old.count, counted) + 1)
+            )
 
     def warmed(self, memory_id: str, now: datetime) -> Access:
         """Note that a neighbour's opening warmed this one."""

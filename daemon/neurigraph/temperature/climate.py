@@ -24,7 +24,7 @@ from neurigraph.temperature.journal import Journal, LastCycle
 from neurigraph.temperature.leaves import is_workspace, just_shown
 from neurigraph.temperature.rules import temperature_of
 from neurigraph.temperature.shelf import ReadingOf, Shelf
-from neurigraph.temperature.survey import survey
+from neurigraph.temperature.survey import Survey
 from neurigraph.temperature.texts import Texts
 from neurigraph.temperature.warming import Warmed, Warmer
 from neurigraph.vault.layout import transcript_path
@@ -61,6 +61,7 @@ class Climate:
         state: Path,
         events: EventBus,
         edits: threading.RLock,
+        whole: Callable[[], bool],
         boot: BootClock | None = None,
     ) -> None:
         if boot is None:
@@ -69,7 +70,6 @@ class Climate:
             boot = boot_clock if real else lambda: desk.clock().timestamp()
         self._desk, self._catalog, self._access = desk, catalog, access
         self._reading_of, self._text_of, self._events = reading_of, text_of, events
-        self._edits = edits
         self._stop = threading.Event()
         self._journal = Journal.open(state / "temperature.json")
         self._agreement = Agreement(desk.files, desk.settings.temperature)
@@ -92,6 +92,7 @@ class Climate:
             edits,
             self._stop,
         )
+        self._survey = Survey(desk, self._shelf, self._journal, edits, self._stop, whole)
         self.next_cycle: Callable[[], datetime | None] = lambda: None
 
     # -- life
@@ -118,7 +119,7 @@ class Climate:
 
     def opened(self, record: Record, text: str | None = None) -> None:
         """A memory was opened; `text` is what was read, where it was."""
-        self._access.opened(record.id, self._desk.clock())
+        self._access.opened(record.id, self._desk.clock(), record.noted_count)
         if text is not None:
             self.texts.put(record, text=text)
         self._events.publish("temperature", ids=[record.id])
@@ -196,8 +197,12 @@ class Climate:
 
     def survey(self) -> None:
         """Look through `_recall` for what no note accounts for."""
-        may_trash = not self._guard.doubt()
-        survey(self._desk, self._shelf, self._journal, self._edits, self._stop, may_trash=may_trash)
+        self._survey.run(may_trash=not self._guard.doubt())
+
+    def came_and_went(self, came: Iterable[str], went: Iterable[str]) -> None:
+        """Notes of these memories appeared and disappeared."""
+        self._survey.found(came)
+        self._survey.missed(went)
 
     def status(self) -> ClimateStatus:
         """Counts and bytes by temperature, the last cycle and the next one."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -30,8 +31,10 @@ from neurigraph.vault.layout import RECALL
 
 log = logging.getLogger(__name__)
 
-BATCH = 96
-"""Memories between two moments at which an edit can get in: about a tenth of a second."""
+SMALLEST, LARGEST = 24, 240
+"""Memories between two moments at which an edit can get in; as many as the disk makes in time."""
+
+BATCH_SECONDS = 0.2
 
 THREADS = 12
 """More than cores, because most of the time is spent waiting for the disk."""
@@ -183,14 +186,17 @@ class Cycle:
             return result
         skipped: Counter[str] = Counter()
         with ThreadPoolExecutor(THREADS, thread_name_prefix="cooling") as pool:
-            for start in range(0, len(ids), BATCH):
-                if self._stop.wait(BREATH if start else 0):
+            at, size = 0, SMALLEST
+            while at < len(ids):
+                if self._stop.wait(BREATH if at else 0):
                     break
-                batch = ids[start : start + BATCH]
-                done = self._batch(pool, batch, cooling=cooling)
+                began = time.monotonic()
+                done = self._batch(pool, ids[at : at + size], cooling=cooling)
+                at = min(at + size, len(ids))
+                size = _next_size(size, time.monotonic() - began)
                 result = _with(result, done)
                 skipped.update(d.skipped for d in done if d.skipped)
-                self._tell(done, min(start + BATCH, len(ids)), len(ids))
+                self._tell(done, at, len(ids))
                 if broken := [d.skipped for d in done if d.broken]:
                     result = replace(result, problem=broken[0])
                     break
@@ -249,6 +255,11 @@ def take_up(desk: Desk, access: AccessLog, done: Iterable[Done], now: datetime) 
     others = [r.path for d in done if d.look and (r := desk.library.find(d.id)) is not None]
     if others:
         desk.indexer.look(others)
+
+
+def _next_size(size: int, took: float) -> int:
+    wanted = int(size * BATCH_SECONDS / max(took, 0.001))
+    return max(SMALLEST, min(wanted, size * 2, LARGEST))
 
 
 def _with(result: Result, done: Iterable[Done]) -> Result:

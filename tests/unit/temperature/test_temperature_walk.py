@@ -242,3 +242,53 @@ def test_a_wrong_date_in_the_future_keeps_nothing_hot_for_ever(tmp_path: Path) -
     assert vault.card(memory).temperature == "warm"
     assert vault.memory.cool(agree=True).compressed == 1
     vault.close()
+
+
+def test_a_full_disk_stops_the_cycle_with_one_line_and_loses_nothing(vault: Vault) -> None:
+    import errno
+
+    ids = [vault.save(f"harbour {n}") for n in range(40)]
+    vault.clock.pass_time(days=8)
+    files = vault.memory._store.files
+
+    def full(step: str) -> None:
+        if step == "written":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    files.on_step = full
+    assert "disk is full" in str(vault.memory.cool().problem)
+    files.on_step = lambda _: None
+    assert [vault.memory.transcript(i, opening=False) for i in ids] == [
+        talk(f"harbour {n}") for n in range(40)
+    ]
+    assert all(len(vault.stored(i)) == 1 for i in ids)
+    assert vault.memory.cool().compressed == 40
+
+
+def test_closing_ends_a_cycle_at_once_and_the_next_start_goes_on(vault: Vault) -> None:
+    ids = [vault.save(f"harbour {n}") for n in range(60)]
+    vault.clock.pass_time(days=8)
+    vault.memory.events.subscribe(
+        lambda event: vault.memory.wind_down() if event.data.get("job") == "cool" else None
+    )
+    first = vault.memory.cool()
+    assert 0 < first.compressed < 60
+    vault.restart()
+    assert vault.memory.cool().compressed == 60 - first.compressed
+    assert {frozenset(vault.stored(i)) for i in ids} == {frozenset(COLD)}
+
+
+def test_an_edit_gets_in_while_a_cycle_runs(vault: Vault) -> None:
+    for number in range(60):
+        vault.save(f"harbour {number}")
+    vault.clock.pass_time(days=8)
+    saved = []
+
+    def save_once(event: object) -> None:
+        if not saved and getattr(event, "data", {}).get("job") == "cool":
+            saved.append(vault.save("a word in between"))
+
+    vault.memory.events.subscribe(save_once)
+    assert vault.memory.cool().compressed == 60
+    assert vault.card(saved[0]).temperature == "hot"
+    assert vault.stored(saved[0]) == PLAIN
