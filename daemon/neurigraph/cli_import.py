@@ -100,7 +100,8 @@ def _watch(folder: Path, topic: str | None, vault: Path | None, *, follow: bool)
 def _follow(client: Client) -> dict[str, Any]:
     """Show how far the import is until it is done; Ctrl-C stops it."""
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    err = Console(stderr=True)
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("reading", total=None)
 
         def show(done: int, total: int, text: str) -> None:

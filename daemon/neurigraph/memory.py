@@ -19,6 +19,7 @@ from neurigraph.capture.report import Report
 from neurigraph.capture.run import Table
 from neurigraph.cards import Cards
 from neurigraph.clock import Clock
+from neurigraph.contexts import Contexts
 from neurigraph.doctor import Diagnosis, diagnose
 from neurigraph.edits import memories, nodes
 from neurigraph.edits.desk import Desk, Stale, check_version
@@ -57,6 +58,7 @@ from neurigraph.model import (
     Turn,
 )
 from neurigraph.search.cascade import Search
+from neurigraph.search.context import Context
 from neurigraph.settings import Settings
 from neurigraph.store import NO_EMBEDDER, Store, open_store
 from neurigraph.summarize.draft import Draft
@@ -188,6 +190,7 @@ class Memory:
             store.library, self._views, store.files, store.recall.read, store.indexer.is_stale
         )
         self._search = Search(store.keyword, store.vectors, cards, self.settings.search, self.clock)
+        self._contexts = Contexts(store.library, self._views, self._search, self._climate.sections)
         self._filing = Filing(store.library, self._search, self._draft)
         self._improver = Improver(self._desk, self._edits, self.events)
         self._sync = self._new_sync()
@@ -704,6 +707,25 @@ class Memory:
         except IndexDamaged as error:
             self._store.indexer.rebuild_keyword(error)
             raise NotReady("full text was damaged and is being built again; search") from error
+
+    def context(
+        self, topic: str = "", query: str = "", max_tokens: int = 4_000, reader: Reader = PERSON
+    ) -> Context:
+        """What fits into `max_tokens` of the memories that matter, newest first among equals.
+
+        Those of a topic that answer a query; without a query its hottest; without either the
+        hottest of each topic. What is handed out counts as opened.
+        """
+        place = self._place(topic, None, reader) if topic else None
+        seen = self._within(topic, reader)
+        if seen is None:
+            seen = {r.id for r in self._store.library.memories()}
+        found = self._contexts.context(place, seen, query, max_tokens)
+        for packed in found.memories:
+            record = self._store.library.find(packed.id)
+            if record is not None:
+                self._touch(record)
+        return found
 
     def _within(self, scope: str, reader: Reader) -> set[str] | None:
         """The ids that a search may answer, or None for all."""

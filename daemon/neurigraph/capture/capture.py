@@ -26,12 +26,19 @@ log = logging.getLogger(__name__)
 Suggest = Callable[[Ready], str]
 """The path of the topic that a conversation fits, among those that exist; empty when none does."""
 
+BETTER = 50
+"""The newest of what was imported get better summaries; a whole archive would take hours."""
+
 Suggesting = Callable[[], Suggest]
 """Begins the suggestions of one import."""
 
 
 class Capture:
-    """Runs imports. `idle(False)` is called when one begins, so that what can wait does."""
+    """Runs imports.
+
+    `idle(False)` is called when one begins, so that what can wait does. `better` is told which
+    memories deserve a better summary.
+    """
 
     def __init__(
         self,
@@ -40,13 +47,14 @@ class Capture:
         suggesting: Suggesting,
         idle: Callable[[bool], None],
         state: Path,
+        better: Callable[[Sequence[str]], None] = lambda _: None,
     ) -> None:
         settings = table.desk.settings.imports
         self.table, self._events = table, events
         self._inbox = Inbox(table.desk.files, settings.quiet_seconds)
         self._followed = Followed(state / "followed.json", settings.quiet_seconds)
         self.folders, self.watch_topic = settings.watch, settings.watch_topic
-        self._suggesting, self._idle = suggesting, idle
+        self._suggesting, self._idle, self._better = suggesting, idle, better
         self._serial = threading.Lock()
         self._stop = threading.Event()
         self._closing = False
@@ -124,7 +132,7 @@ class Capture:
         suggest = self._suggesting() if not topic else lambda _: self._known_topic(topic)
         self._idle(False)
         try:
-            return run_import(
+            report = run_import(
                 self.table,
                 order,
                 lambda ready: _placed(ready, suggest),
@@ -134,6 +142,11 @@ class Capture:
             )
         finally:
             self._idle(True)
+        new = [row for row in report.rows if row.what in ("imported", "updated") and row.id]
+        new.sort(key=lambda row: row.created, reverse=True)
+        if not dry_run:
+            self._better([row.id for row in new[:BETTER]])
+        return report
 
     def _known_topic(self, topic: str) -> str:
         """The path of the topic that is meant: one that exists by id or name, else a new one."""

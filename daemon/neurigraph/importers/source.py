@@ -118,7 +118,7 @@ class FolderFiles:
 
 
 class ZipFiles:
-    """The members of a zip. Nothing is ever unpacked to disk, so a hostile name has no effect."""
+    """The members of a zip. Nothing is ever unpacked to disk; hostile names are refused anyway."""
 
     def __init__(self, path: Path, bounds: Bounds) -> None:
         self._path = path
@@ -144,6 +144,13 @@ class ZipFiles:
                 self.close()
                 raise UnreadableExport(
                     path.name, f"{shown(info.filename)} in it unpacks to far too much (a zip bomb?)"
+                )
+            if _leads_out(info.filename):
+                self.close()
+                raise UnreadableExport(
+                    path.name,
+                    f"the name {shown(info.filename)} in it leads out of its folder, as no export "
+                    "has it; nothing of it is imported",
                 )
         self._members = {info.filename: info for info in members}
 
@@ -210,6 +217,12 @@ class Reading:
     modified: datetime | None = None
     identity: str = ""
     skipped: Counter[str] = field(default_factory=Counter)
+
+
+def _leads_out(name: str) -> bool:
+    """Whether a member would be unpacked outside the folder that a zip is unpacked in."""
+    parts = re.split(r"[\\/]", name)
+    return ".." in parts or parts[0] == "" or (len(parts[0]) == 2 and parts[0][1] == ":")
 
 
 def shown(name: str) -> str:

@@ -115,7 +115,15 @@ def test_zip_bombs_are_refused_unopened(make_zip: Any) -> None:
     assert "unpacked" in refused(many, Bounds(zip_total=90))
 
 
-def test_names_that_climb_out_of_a_zip_touch_nothing(
+@pytest.mark.parametrize(
+    "name", ["../../notes.md", "a/../../b.md", "/etc/x.md", "C:\\notes.md", "a\\..\\..\\b.md"]
+)
+def test_a_zip_with_names_that_lead_out_of_it_is_refused(make_zip: Any, name: str) -> None:
+    path = make_zip("e.zip", {"conversations.json": CHATGPT, name: "# windows"})
+    assert "leads out of its folder" in refused(path)
+
+
+def test_attachments_whose_names_climb_out_touch_nothing(
     make_zip: Any, read: Read, tmp_path: Path
 ) -> None:
     talk = json.loads(json.dumps(CHATGPT[0]))
@@ -129,10 +137,9 @@ def test_names_that_climb_out_of_a_zip_touch_nothing(
     path = make_zip(
         "e.zip",
         {
-            "../../conversations.json": [talk],
-            "../../../file-EVIL.dat": "boo",
-            "/file-ABS.dat": "root",
-            "C:\\notes.md": "# windows",
+            "conversations.json": [talk],
+            "file-EVIL.dat": "boo",
+            "file-ABS.dat": "root",
         },
     )
     found = conversations(read(path))
