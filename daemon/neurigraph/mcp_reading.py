@@ -14,7 +14,6 @@ from pydantic import Field
 from neurigraph.answers import moment
 from neurigraph.errors import InvalidInput
 from neurigraph.mcp_calls import answered, carry_out
-from neurigraph.mcp_context import context_answer
 from neurigraph.mcp_pages import clip, page
 from neurigraph.mcp_results import (
     BroadTopic,
@@ -26,6 +25,7 @@ from neurigraph.mcp_results import (
     RecentAnswer,
     SearchAnswer,
     TopicsAnswer,
+    context_answer,
     edge_answer,
     focused_answer,
     found,
@@ -153,9 +153,9 @@ def add_reading_tools(server: FastMCP, memory: Memory) -> None:
 
         def call(reader: Reader) -> ContextAnswer:
             topic = topic_asked(memory, broad_topic, focused_topic, reader)
-            answer = context_answer(memory, topic, query, max_tokens, reader)
-            answer.left_out = _sentences(answer.left_out, behind(memory))
-            return answer
+            found = memory.context(topic, query, max_tokens, reader)
+            left = f"{found.left_out} more did not fit into {max_tokens} tokens."
+            return context_answer(found, _sentences(left if found.left_out else "", behind(memory)))
 
         answer = await carry_out(ctx, memory, "recalling", call)
         return answered(answer, context_text(answer))

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from neurigraph.answers import moment
 from neurigraph.index.library import Place
 from neurigraph.model import Chunk, Counts, Edge, Hit, Node
+from neurigraph.search.context import Context
 
 NOTICE = (
     "Titles, topic names, descriptions and everything under `quoted` are quoted from the person's "
@@ -110,9 +111,11 @@ class MemoryAnswer(BaseModel):
 
 
 class ContextQuote(BaseModel):
-    """What a memory contributes to a context."""
+    """What a memory contributes to a context, cut to what fits."""
 
     summary: str
+    decisions: str
+    open_questions: str
     passages: list[Passage]
 
 
@@ -123,6 +126,9 @@ class ContextMemory(BaseModel):
     title: str
     topic: str
     created: str | None
+    may_supersede: list[str] = Field(
+        description="Older memories in this answer on the same matter; trust this one over them."
+    )
     quoted: ContextQuote
 
 
@@ -262,6 +268,30 @@ def found(hit: Hit) -> Found:
             snippet=unmarked(hit.snippet),
             passages=[Passage(text=unmarked(p.text), source=p.source) for p in hit.passages],
         ),
+    )
+
+
+def context_answer(context: Context, left_out: str) -> ContextAnswer:
+    """A context."""
+    return ContextAnswer(
+        memories=[
+            ContextMemory(
+                id=packed.id,
+                title=packed.title,
+                topic=packed.topic,
+                created=moment(packed.created),
+                may_supersede=list(packed.may_supersede),
+                quoted=ContextQuote(
+                    summary=packed.summary,
+                    decisions=packed.decisions,
+                    open_questions=packed.open_questions,
+                    passages=[Passage(text=p.text, source=p.source) for p in packed.passages],
+                ),
+            )
+            for packed in context.memories
+        ],
+        tokens=context.tokens,
+        left_out=left_out,
     )
 
 

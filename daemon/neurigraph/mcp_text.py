@@ -114,10 +114,12 @@ def context_text(answer: ContextAnswer) -> str:
         return _join("There is nothing about this in the memory.", answer.left_out)
     quotes = Quotes()
     blocks = [
-        f"{number}. id {memory.id}\n"
+        f"{number}. id {memory.id}{_newer(memory.may_supersede)}\n"
         + quotes.quote(
             _head(memory.title, memory.topic, memory.created),
             memory.quoted.summary,
+            _labelled("Decisions", memory.quoted.decisions),
+            _labelled("Open questions", memory.quoted.open_questions),
             _passages(memory.quoted.passages),
         )
         for number, memory in enumerate(answer.memories, 1)
@@ -127,6 +129,10 @@ def context_text(answer: ContextAnswer) -> str:
         *blocks,
         answer.left_out,
     )
+
+
+def _newer(older: Sequence[str]) -> str:
+    return f" (newer than {', '.join(older)} on the same matter)" if older else ""
 
 
 def topics_text(answer: TopicsAnswer) -> str:

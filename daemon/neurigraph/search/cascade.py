@@ -24,7 +24,7 @@ from neurigraph.index.keyword import Match, Matches, Part, words
 from neurigraph.index.keyword import Query as Terms
 from neurigraph.index.passage import VectorMatch
 from neurigraph.index.postings import FIELDS
-from neurigraph.model import SearchResult
+from neurigraph.model import Passage, SearchResult
 from neurigraph.search.answer import Answerer
 from neurigraph.search.dates import closeness
 from neurigraph.search.filters import allowed, is_filtered, newest_first
@@ -139,6 +139,10 @@ class Search:
         near = None if exact else self._pool.submit(self._by_meaning, asked, matches)
         reading = self._read(asked, matches, exact)
         return self._fused(asked, matches, exact, reading, near.result() if near else None)
+
+    def passages(self, ranking: Ranking, memory_id: str) -> list[Passage]:
+        """The best passages of a memory that was ranked, as they stand, best first."""
+        return self._answerer.passages(ranking, memory_id)
 
     # -- the stages
 
