@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from memory_vault import SetClock, Vault, talk
 
+from neurigraph.edits.memories import MemoryEdit
 from neurigraph.temperature.cycle import NEEDS_YES, OFF
 
 PLAIN = {"transcript.md"}
@@ -119,8 +123,6 @@ def test_hot_and_warm_are_told_to_the_note_at_most_once_a_day(vault: Vault) -> N
 
 
 def test_a_pinned_memory_never_cools_and_pinning_warms(vault: Vault) -> None:
-    from neurigraph.edits.memories import MemoryEdit
-
     memory = vault.save("harbour lights")
     vault.clock.pass_time(days=40)
     vault.memory.cool()
@@ -245,8 +247,6 @@ def test_a_wrong_date_in_the_future_keeps_nothing_hot_for_ever(tmp_path: Path) -
 
 
 def test_a_full_disk_stops_the_cycle_with_one_line_and_loses_nothing(vault: Vault) -> None:
-    import errno
-
     ids = [vault.save(f"harbour {n}") for n in range(40)]
     vault.clock.pass_time(days=8)
     files = vault.memory._store.files
@@ -278,17 +278,24 @@ def test_closing_ends_a_cycle_at_once_and_the_next_start_goes_on(vault: Vault) -
     assert {frozenset(vault.stored(i)) for i in ids} == {frozenset(COLD)}
 
 
-def test_an_edit_gets_in_while_a_cycle_runs(vault: Vault) -> None:
-    for number in range(60):
-        vault.save(f"harbour {number}")
+def test_saving_opening_and_editing_go_on_while_a_cycle_runs(vault: Vault) -> None:
+    ids = [vault.save(f"harbour {number}") for number in range(60)]
     vault.clock.pass_time(days=8)
-    saved = []
-
-    def save_once(event: object) -> None:
-        if not saved and getattr(event, "data", {}).get("job") == "cool":
-            saved.append(vault.save("a word in between"))
-
-    vault.memory.events.subscribe(save_once)
-    assert vault.memory.cool().compressed == 60
-    assert vault.card(saved[0]).temperature == "hot"
-    assert vault.stored(saved[0]) == PLAIN
+    begun = threading.Event()
+    vault.memory.events.subscribe(
+        lambda event: begun.set() if event.data.get("job") == "cool" else None
+    )
+    with ThreadPoolExecutor(2) as pool:
+        cycle = pool.submit(vault.memory.cool)
+        assert begun.wait(30)
+        assert vault.memory.transcript(ids[-1]) == talk("harbour 59")
+        vault.memory.update_memory(ids[-2], MemoryEdit(title="Edited"), "*")
+        saved = vault.save("a word in between")
+        assert cycle.result().problem is None
+    assert vault.memory.wait_warm()
+    vault.memory.cool()
+    assert vault.stored(saved) == vault.stored(ids[-1]) == PLAIN
+    assert vault.card(ids[-2]).title == "Edited"
+    assert {frozenset(vault.stored(i)) for i in ids[:-1]} == {frozenset(COLD)}
+    for number, memory in enumerate(ids):
+        assert vault.memory.transcript(memory, opening=False) == talk(f"harbour {number}")
