@@ -1,10 +1,10 @@
 declare module "d3-force-3d" {
-  export interface Force {
+  export interface Force<N> {
     (alpha: number): void;
-    strength(value: number): this;
+    strength(value: number | ((node: N) => number)): this;
     [key: string]: unknown;
   }
-  export function forceX(x?: number): Force;
-  export function forceY(y?: number): Force;
-  export function forceCollide<N>(radius: (node: N) => number): Force & { iterations(n: number): Force };
+  export function forceX<N>(x?: number): Force<N>;
+  export function forceY<N>(y?: number): Force<N>;
+  export function forceCollide<N>(radius: (node: N) => number): Force<N>;
 }

@@ -75,3 +75,11 @@ export function stage(name: string, fromTranscript = false): string {
   if (name === "text" && fromTranscript) return "in the transcript";
   return STAGES[name] ?? name;
 }
+
+/** A turn's time as the transcript writes it, without seconds; without the day, too, when the
+ * turn before was on the same. What is no date and time stays as it is. */
+export function turnTime(when: string, before: string): string {
+  const [, day, time] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)/.exec(when) ?? [];
+  if (!day || !time) return when;
+  return before.startsWith(day) ? time : `${day} ${time}`;
+}

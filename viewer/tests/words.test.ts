@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytes, lastOpened, memories, since, stage } from "../src/words.ts";
+import { bytes, lastOpened, memories, since, stage, turnTime } from "../src/words.ts";
 
 const now = new Date("2026-11-30T12:00:00Z");
 
@@ -33,4 +33,11 @@ test("why a result is there is said in words", () => {
   expect(stage("exact")).toBe("exact keyword");
   expect(stage("text", true)).toBe("in the transcript");
   expect(stage("something new")).toBe("something new");
+});
+
+test("a turn says its day once, and what is no date as it is written", () => {
+  expect(turnTime("2026-11-24T18:20:12", "")).toBe("2026-11-24 18:20");
+  expect(turnTime("2026-11-24T18:22:12", "2026-11-24T18:20:12")).toBe("18:22");
+  expect(turnTime("2026-11-25 00:01", "2026-11-24T23:59:00")).toBe("2026-11-25 00:01");
+  expect(turnTime("Tuesday", "")).toBe("Tuesday");
 });

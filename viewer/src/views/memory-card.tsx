@@ -47,10 +47,11 @@ export function MemoryCard(props: Props) {
   const card = useRef<HTMLElement>(null);
   const { opened } = useMemoryActions();
   const headline = `t-${memory.id}`;
+  const { has_transcript, id } = memory;
   useEffect(() => {
-    if (open) void opened(memory.id);
-    // Once for each opening, whatever is drawn again meanwhile.
-  }, [open, memory.id]);
+    // Where there is a conversation, asking for its first page is the opening.
+    if (open && !has_transcript) void opened(id);
+  }, [open, has_transcript, id]);
 
   function stopEditing() {
     setEditing(false);

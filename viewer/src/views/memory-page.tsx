@@ -20,10 +20,11 @@ export function MemoryPage({ id, q }: { id: string; q: string }) {
   const scroller = useRef<HTMLDivElement>(null);
   const { opened } = useMemoryActions();
   const changed = useChangedLately(id);
+  const wordless = memory?.has_transcript === false;
   useEffect(() => {
-    void opened(id);
-    // Once for each memory shown.
-  }, [id]);
+    // Where there is a conversation, asking for its first page is the opening.
+    if (wordless) void opened(id);
+  }, [wordless, id]);
   const title = memory?.title;
   useEffect(() => {
     if (title) document.title = `${title} · Neurigraph`;

@@ -34,9 +34,9 @@ const NARROW: ReadonlySet<SortKey> = new Set<SortKey>(["date", "title", "tempera
 
 const COLUMNS: Column[] = [
   { sort: "date", word: "Date", width: "w-28", first: "desc" },
-  { sort: "topic", word: "Topic", width: "w-48", first: "asc" },
+  { sort: "topic", word: "Topic", width: "w-56", first: "asc" },
   { sort: "title", word: "Summary", width: "", first: "asc" },
-  { sort: "keywords", word: "Keywords", width: "w-64", first: "asc" },
+  { sort: "keywords", word: "Keywords", width: "w-60", first: "asc" },
   { sort: "temperature", word: "Temperature", width: "w-36", first: "desc" },
 ];
 

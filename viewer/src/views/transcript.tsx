@@ -8,7 +8,7 @@ import { TURNS_A_PAGE, turnsQuery } from "../api/queries.ts";
 import type { Turn } from "../api/shapes.ts";
 import { Button, IconButton } from "../components/button.tsx";
 import { Bar, Failed } from "../components/states.tsx";
-import { count } from "../words.ts";
+import { count, turnTime } from "../words.ts";
 
 interface Props {
   id: string;
@@ -134,7 +134,7 @@ export function Transcript({ id, q, scroller }: Props) {
           className="absolute inset-x-0 top-0"
           style={{ transform: `translateY(${top - list.options.scrollMargin}px)` }}
         >
-          <TurnRow turn={turn(index)} lit={match === index} />
+          <TurnRow turn={turn(index)} before={turn(index - 1)?.when ?? ""} lit={match === index} />
         </div>
       ))}
     </div>
@@ -177,7 +177,14 @@ function follow(event: MouseEvent) {
   window.open(link.href, "_blank", "noopener,noreferrer");
 }
 
-const TurnRow = memo(function TurnRow({ turn, lit }: { turn: Turn | undefined; lit: boolean }) {
+interface TurnProps {
+  turn: Turn | undefined;
+  /** When the turn before was, as written: the same day is not said twice. */
+  before: string;
+  lit: boolean;
+}
+
+const TurnRow = memo(function TurnRow({ turn, before, lit }: TurnProps) {
   const text = useRef<HTMLDivElement>(null);
   const [tall, setTall] = useState(false);
   const [whole, setWhole] = useState(false);
@@ -205,7 +212,7 @@ const TurnRow = memo(function TurnRow({ turn, lit }: { turn: Turn | undefined; l
     <div className={`turn turn-${turn.role} ${lit ? "turn-lit" : ""}`}>
       <p className="turn-who">
         <span>{turn.speaker || (turn.role === "user" ? "You" : "Assistant")}</span>
-        {turn.when && <time>{turn.when.replace("T", " ")}</time>}
+        {turn.when && <time title={turn.when}>{turnTime(turn.when, before)}</time>}
       </p>
       <div className="min-w-0">
         {/* Safe: the daemon renders turns with raw HTML shown as text. */}

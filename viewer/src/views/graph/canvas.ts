@@ -16,7 +16,7 @@ export interface Listener {
 const ENTER_MS = 280;
 const FIT_MS = 450;
 /** A lone node should not fill the page. */
-const CLOSEST = 1.6;
+const CLOSEST = 1.35;
 const ARROWS_FROM = 1.35;
 const LINK_LABELS_FROM = 1.1;
 
@@ -114,8 +114,8 @@ export class GraphCanvas {
       .d3Force("link")
       ?.distance(({ source, target }: SceneLink) => 70 + reach(source) + reach(target));
     graph.d3Force("center", null);
-    graph.d3Force("x", forceX().strength(0.06));
-    graph.d3Force("y", forceY().strength(0.08));
+    graph.d3Force("x", forceX<SceneNode>().strength((node) => (node.foreign ? 0 : 0.06)));
+    graph.d3Force("y", forceY<SceneNode>().strength((node) => (node.foreign ? 0 : 0.08)));
     graph.d3Force("collide", forceCollide<SceneNode>((node) => node.r + 14));
     element.addEventListener("wheel", this.#touch, { passive: true });
     element.addEventListener("pointerdown", this.#touch);
