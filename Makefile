@@ -35,8 +35,9 @@ unit: $(STAMP)
 journey: $(STAMP)
 	@$(BIN)/python -m pytest -q tests/journey
 
-viewer-test: $(STAMP)
+viewer-test: $(STAMP) viewer
 	@$(BIN)/python hatch_build.py test
+	@$(BIN)/python -m pytest -q tests/viewer
 
 viewer: $(STAMP)  ## build the viewer again after a change of its source
 	@$(BIN)/python hatch_build.py build
