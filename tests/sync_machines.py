@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -80,25 +79,37 @@ class Clock:
         return system_clock() + self.ahead
 
 
-class Machine:
-    """One machine: its clone of the vault and its Memory, and people who work there."""
+class People:
+    """A clone of the vault on one machine, and what people do there, daemon or not."""
 
     def __init__(self, name: str, folder: Path, remote: Path, words: Words) -> None:
         self.name, self.vault, self.words = name, folder / name, words
         self.remote = remote
-        self.clock = Clock()
+        self.state = folder / f"{name} state"
         git(folder, "clone", "-q", str(remote), str(self.vault))
         for key, value in (("user.name", name), ("user.email", f"{name}@localhost")):
             git(self.vault, "config", key, value)
-        self.state = folder / f"{name} state"
-        self.state.mkdir(mode=0o700)
-        self.memory = Memory(self.vault, self.state, SETTINGS, self.clock)
-        self.memory.open()
-        self.memory.catch_up()
 
-    def close(self) -> None:
-        """End it."""
-        self.memory.close()
+    # -- what a machine of one kind or another does in its own way
+
+    def seen(self, *paths: str) -> None:
+        """The watcher has noticed these."""
+
+    def follow(self) -> None:
+        """The daemon has noticed what another git did."""
+        raise NotImplementedError
+
+    def sync(self) -> None:
+        """Sync at once."""
+        raise NotImplementedError
+
+    def is_offline(self) -> bool:
+        """Whether the last sync found no network."""
+        raise NotImplementedError
+
+    def known(self) -> dict[str, bool]:
+        """The memories that the daemon knows, by path: whether each has what belongs to it."""
+        raise NotImplementedError
 
     # -- what there is
 
@@ -125,10 +136,6 @@ class Machine:
         """The folders that hold topics."""
         found = {path.rpartition("/")[0] for path in self.files() if not path.startswith("_recall")}
         return sorted(found - {""})
-
-    def seen(self, *paths: str) -> None:
-        """The watcher has noticed these."""
-        self.memory.refresh(set(paths))
 
     # -- what people do
 
@@ -202,56 +209,13 @@ class Machine:
         (self.vault / path).unlink()
         self.seen(path)
 
-    # -- what AIs and our interfaces do
-
-    def save(self, topic: str) -> None:
-        """Save a conversation."""
-        word = self.words.new()
-        talk = f"## User\n\nTell me of {word}.\n\n## Assistant\n\nIt is so.\n"
-        self.memory.save(
-            Conversation(talk, title=f"About {word}", summary=f"On {word}.", broad_topic=topic)
-        )
-
-    def forget_about(self, path: str) -> None:
-        """Delete a memory through us: its note and its transcript go to the trash."""
-        record = self.memory._store.library.at(path)
-        if record is None or record.kind == "node":
-            return self.delete(path)
-        self.words.delete((self.vault / path).read_bytes())
-        for stored in (self.vault / "_recall" / record.id).rglob("*"):
-            if stored.is_file():
-                self.words.delete(_plain(stored.name, stored.read_bytes()))
-        self.memory.delete_memory(record.id, "*")
-        return None
-
-    def cool(self) -> None:
-        """Let a month pass and cool."""
-        self.clock.ahead += timedelta(days=31)
-        self.memory.cool(agree=True)
-
-    def open(self, path: str) -> None:
-        """Read a transcript."""
-        record = self.memory._store.library.at(path)
-        if record is not None and record.kind == "memory":
-            try:
-                self.memory.transcript(record.id)
-            except NeurigraphError:
-                return
-            self.memory.wait_warm()
-
-    # -- sync
-
-    def sync(self) -> None:
-        """Sync at once."""
-        self.memory.sync_now()
-
     def pull_plainly(self) -> None:
         """Commit and `git pull` by hand in a clone that does not know our merge.
 
         Where git cannot merge, the person keeps both versions of what was changed twice, and
         whatever is left of what was deleted on one side. Then the daemon notices.
         """
-        self.memory.sync.follow()
+        self.follow()
         for name in (NOTE, GZIP):
             git(self.vault, "config", "--remove-section", f"merge.{name}", ok=(0, 128))
         git(self.vault, "add", "-A")
@@ -262,8 +226,7 @@ class Machine:
             return
         git(self.vault, "merge", "-q", "--no-edit", f"origin/{branch}", ok=(0, 1))
         self._resolve()
-        self.memory.reconcile()
-        self.memory.sync.follow()
+        self.follow()
 
     def _resolve(self) -> None:
         listing = git(self.vault, "ls-files", "-u", "-z")
@@ -307,22 +270,101 @@ class Machine:
         git(self.vault, "commit", "-q", "-m", "one of each", ok=(0, 1))
 
 
-def _plain(name: str, data: bytes) -> bytes:
+class Machine(People):
+    """A machine whose Memory runs in this process, with a clock that can be moved on."""
+
+    def __init__(self, name: str, folder: Path, remote: Path, words: Words) -> None:
+        super().__init__(name, folder, remote, words)
+        self.clock = Clock()
+        self.state.mkdir(mode=0o700)
+        self.memory = Memory(self.vault, self.state, SETTINGS, self.clock)
+        self.memory.open()
+        self.memory.catch_up()
+
+    def close(self) -> None:
+        """End it."""
+        self.memory.close()
+
+    def seen(self, *paths: str) -> None:
+        """The watcher has noticed these."""
+        self.memory.refresh(set(paths))
+
+    def follow(self) -> None:
+        """The daemon has noticed what another git did."""
+        self.memory.reconcile()
+        self.memory.sync.follow()
+
+    def sync(self) -> None:
+        """Sync at once."""
+        self.memory.sync_now()
+
+    def is_offline(self) -> bool:
+        """Whether the last sync found no network."""
+        return self.memory.sync_state()["state"] == "offline"
+
+    def known(self) -> dict[str, bool]:
+        """The notes that the Memory knows, node notes too."""
+        library = self.memory._store.library
+        return {
+            r.path: r.kind != "memory"
+            or (r.transcript is not None and r.transcript.form in ("plain", "gzip"))
+            for r in library.records()
+        }
+
+    # -- what AIs and our interfaces do
+
+    def save(self, topic: str) -> None:
+        """Save a conversation."""
+        word = self.words.new()
+        talk = f"## User\n\nTell me of {word}.\n\n## Assistant\n\nIt is so.\n"
+        self.memory.save(
+            Conversation(talk, title=f"About {word}", summary=f"On {word}.", broad_topic=topic)
+        )
+
+    def forget_about(self, path: str) -> None:
+        """Delete a memory through us: its note and its transcript go to the trash."""
+        record = self.memory._store.library.at(path)
+        if record is None or record.kind == "node":
+            return self.delete(path)
+        self.words.delete((self.vault / path).read_bytes())
+        for stored in (self.vault / "_recall" / record.id).rglob("*"):
+            if stored.is_file():
+                self.words.delete(plain(stored.name, stored.read_bytes()))
+        self.memory.delete_memory(record.id, "*")
+        return None
+
+    def cool(self) -> None:
+        """Let a month pass and cool."""
+        self.clock.ahead += timedelta(days=31)
+        self.memory.cool(agree=True)
+
+    def open(self, path: str) -> None:
+        """Read a transcript."""
+        record = self.memory._store.library.at(path)
+        if record is not None and record.kind == "memory":
+            try:
+                self.memory.transcript(record.id)
+            except NeurigraphError:
+                return
+            self.memory.wait_warm()
+
+
+def plain(name: str, data: bytes) -> bytes:
     if name.endswith(".gz"):
         return gunzip(data)
     return decode(data).encode("utf-8", "replace")
 
 
-def words_in(machine: Machine) -> set[str]:
+def words_in(machine: People) -> set[str]:
     """Every word that is somewhere in the vault."""
     found: set[str] = set()
     for path, data in machine.files().items():
-        found |= set(WORD.findall(_plain(path, data).decode("utf-8", "replace")))
+        found |= set(WORD.findall(plain(path, data).decode("utf-8", "replace")))
         found |= set(WORD.findall(path))
     return found
 
 
-def check(machines: list[Machine], words: Words) -> None:
+def check(machines: Sequence[People], words: Words) -> None:
     """What must hold once all have synced."""
     contents = [m.files() for m in machines]
     for machine, held in zip(machines, contents, strict=True):
@@ -346,16 +388,13 @@ def check(machines: list[Machine], words: Words) -> None:
     )
     assert not [own for own, number in ids.items() if number > 1], ids
     for machine in machines:
-        library = machine.memory._store.library
+        known = machine.known()
         on_disk = {p for p in machine.files() if p.endswith(".md") and not p.startswith("_")}
-        assert {r.path for r in library.records()} == on_disk, machine.name
-        for record in library.memories():
-            if record.kind == "memory":
-                assert record.transcript is not None, record.path
-                assert record.transcript.form in ("plain", "gzip"), (machine.name, record.path)
+        assert known.keys() == on_disk, (machine.name, known.keys() ^ on_disk)
+        assert all(known.values()), (machine.name, [p for p, whole in known.items() if not whole])
 
 
-def settle(machines: list[Machine]) -> None:
+def settle(machines: Sequence[People]) -> None:
     """Sync all until nobody has anything new."""
     for _ in range(4):
         for machine in machines:
@@ -368,7 +407,19 @@ def settle(machines: list[Machine]) -> None:
 
 @contextmanager
 def network(folder: Path, names: tuple[str, ...]) -> Iterator[tuple[list[Machine], Words]]:
-    """Machines that share a new vault with a first topic in it."""
+    """Machines that share a new vault."""
+    remote, words = shared(folder), Words()
+    with ExitStack() as stack:
+        machines = []
+        for name in names:
+            machine = Machine(name, folder, remote, words)
+            stack.callback(machine.close)
+            machines.append(machine)
+        yield machines, words
+
+
+def shared(folder: Path) -> Path:
+    """A remote with a new vault in it."""
     folder.mkdir(parents=True, exist_ok=True)
     remote, seed = folder / "remote.git", folder / "seed"
     git(folder, "init", "-q", "--bare", "-b", "main", str(remote))
@@ -379,15 +430,4 @@ def network(folder: Path, names: tuple[str, ...]) -> Iterator[tuple[list[Machine
     git(seed, "add", "-A")
     git(seed, "commit", "-q", "-m", "begin")
     git(seed, "push", "-q", str(remote), "main")
-    words = Words()
-    with ExitStack() as stack:
-        machines = []
-        for name in names:
-            machine = Machine(name, folder, remote, words)
-            stack.callback(machine.close)
-            machines.append(machine)
-        yield machines, words
-
-
-if __name__ == "__main__":
-    sys.exit("this is a part of the tests")
+    return remote

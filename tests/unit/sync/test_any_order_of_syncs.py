@@ -124,7 +124,7 @@ class AnyOrder(RuleBasedStateMachine):
         with suppress(NeurigraphError):
             self.machines[who].sync()
         away.rename(self._remote)
-        assert self.machines[who].memory.sync_state()["state"] == "offline"
+        assert self.machines[who].is_offline()
 
     @rule()
     def pull_plainly(self) -> None:
