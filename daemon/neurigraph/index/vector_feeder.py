@@ -18,6 +18,12 @@ log = logging.getLogger(__name__)
 BATCH = 64
 """Memories that are handed over together; the worker answers searches between batches."""
 
+BATCH_TOKENS = 200_000
+"""And no more text than this at once, so that long transcripts do not fill the memory."""
+
+PATIENCE_SECONDS = 0.2
+"""How long a stop may wait for a worker that is still starting."""
+
 RETRY_SECONDS = 5.0
 MAX_RETRY_SECONDS = 300.0
 
@@ -35,6 +41,9 @@ class VectorFeeder:
         self._passages_of, self._events = passages_of, events
         self._changed = threading.Condition()
         self._wanted: dict[str, Record] = {}
+        self._order: list[str] = []
+        self._compared = False
+        self._loaded: dict[str, Record] = {}
         self._unwanted: set[str] = set()
         self._held: dict[str, str] = {}
         self._busy = 0
@@ -45,8 +54,8 @@ class VectorFeeder:
     def load(self, records: Iterable[Record]) -> None:
         """Take up what the catalog knows that vectors hold, and want the rest."""
         self._held = self._catalog.held("vector")
-        known = {r.id for r in records}
-        self.want(records, [i for i in self._held if i not in known])
+        self._loaded = {r.id: r for r in records}
+        self.want(self._loaded.values(), [i for i in self._held if i not in self._loaded])
 
     def start(self) -> None:
         """Begin to feed."""
@@ -66,6 +75,7 @@ class VectorFeeder:
             for record in records:
                 if record.text_version and self._held.get(record.id) != record.text_version:
                     self._wanted[record.id] = record
+                    self._order.clear()
                     self._unwanted.discard(record.id)
             for memory_id in gone:
                 self._wanted.pop(memory_id, None)
@@ -104,7 +114,7 @@ class VectorFeeder:
             self._changed.notify_all()
 
     def _is_due(self) -> bool:
-        work = bool(self._wanted or self._unwanted)
+        work = bool(self._wanted or self._unwanted or not self._compared)
         return self._stopping or (work and not self._paused)
 
     @property
@@ -127,12 +137,8 @@ class VectorFeeder:
                 if self._stopping:
                     return
                 gone = list(self._unwanted)
-                batch = sorted(self._wanted.values(), key=lambda r: r.stamp.mtime_ns, reverse=True)[
-                    :BATCH
-                ]
                 self._unwanted.clear()
-                for record in batch:
-                    del self._wanted[record.id]
+                batch = self._next_batch()
                 self._busy = len(batch)
             try:
                 self._feed(batch, gone)
@@ -148,8 +154,40 @@ class VectorFeeder:
             if not self._wanted:
                 self._events.publish("status")
 
+    def _next_batch(self) -> list[Record]:
+        """The newest memories that are wanted, taken off the list."""
+        if not self._order:
+            self._order = sorted(self._wanted, key=lambda i: self._wanted[i].stamp.mtime_ns)
+        batch: list[Record] = []
+        tokens = 0
+        while self._order and len(batch) < BATCH and tokens < BATCH_TOKENS:
+            record = self._wanted.pop(self._order.pop(), None)
+            if record is not None:
+                batch.append(record)
+                tokens += record.token_count
+        return batch
+
+    def _compare(self) -> None:
+        """Find out once what is really held: a lost catalog leaves vectors that nobody knows."""
+        held = self._vectors.contents()
+        surplus = [i for i in held if i not in self._held]
+        if surplus:
+            self._vectors.delete(surplus)
+        lost = {i: "" for i in self._held if i not in held} if held else {}
+        if lost:
+            self._catalog.set_held("vector", lost)
+            for memory_id in lost:
+                self._held.pop(memory_id, None)
+        self._compared = True
+        self.want([self._loaded[i] for i in lost if i in self._loaded], ())
+        self._loaded = {}
+
     def _feed(self, batch: Sequence[Record], gone: Sequence[str]) -> None:
-        self._vectors.wait_ready(timeout=None)
+        while not self._vectors.wait_ready(PATIENCE_SECONDS):
+            if self._stopping:
+                return
+        if not self._compared:
+            self._compare()
         if gone:
             self._vectors.delete(gone)
             for memory_id in gone:
