@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from made_vault import HOSTILE, MadeVault
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
+from viewer_pages import FLAGS, NEEDLE, NewPage
 
 from browser import installed
 from daemon_process import Daemon, daemon
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 expect.set_options(timeout=10_000)
-NEEDLE = "The zebra crossed the ledger at noon."
 
 
 @pytest.fixture(scope="session")
@@ -31,9 +22,6 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=installed(), args=FLAGS)
         yield chromium
         chromium.close()
-
-
-NewPage = Callable[..., Page]
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import NewPage
 from playwright.sync_api import Page, expect
+from viewer_pages import NewPage
 
 from daemon_process import Daemon
 

@@ -31,9 +31,12 @@ def form(value: Any) -> Any:
 
 
 def fits(recorded: Any, now: Any) -> bool:
-    """Whether two forms agree where both say something: null and empty lists say nothing."""
+    """Whether an answer still has all that was recorded, as it was; new keys may come.
+
+    Null and empty lists say nothing about what they would hold.
+    """
     if isinstance(recorded, dict) and isinstance(now, dict):
-        return recorded.keys() == now.keys() and all(fits(recorded[k], now[k]) for k in now)
+        return recorded.keys() <= now.keys() and all(fits(recorded[k], now[k]) for k in recorded)
     if isinstance(recorded, list) and isinstance(now, list):
         return not recorded or not now or fits(recorded[0], now[0])
     return "NoneType" in (recorded, now) or recorded == now

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import NewPage
 from playwright.sync_api import Page, expect
+from viewer_pages import NewPage
 
 from daemon_process import Daemon, daemon
 

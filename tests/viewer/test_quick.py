@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import NewPage
 from made_vault import MadeVault
 from playwright.sync_api import Page, expect
+from viewer_pages import NewPage
 
 from daemon_process import Daemon, daemon
 

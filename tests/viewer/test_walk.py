@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from conftest import NEEDLE, NewPage
 from playwright.sync_api import FloatRect, Locator, Page, expect
+from viewer_pages import NEEDLE, NewPage
 
 from daemon_process import Daemon
 

@@ -112,7 +112,7 @@ export class GraphCanvas {
     graph.d3Force("charge")?.distanceMax(600);
     graph
       .d3Force("link")
-      ?.distance(({ source, target }: SceneLink) => 70 + reach(source) + reach(target));
+      ?.distance(({ source, target }: SceneLink) => 90 + reach(source) + reach(target));
     graph.d3Force("center", null);
     graph.d3Force("x", forceX<SceneNode>().strength((node) => (node.foreign ? 0 : 0.06)));
     graph.d3Force("y", forceY<SceneNode>().strength((node) => (node.foreign ? 0 : 0.08)));
