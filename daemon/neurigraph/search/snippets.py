@@ -68,7 +68,8 @@ def first_word(text: str) -> tuple[str, int]:
 
 def whole_words(text: str, start: int, end: int) -> Cut:
     """The piece with words at its borders kept whole, without blanks at either end."""
-    start, end = max(start, 0), min(max(end, start), len(text))
+    start = min(max(start, 0), len(text))
+    end = min(max(end, start), len(text))
     # a run without blanks (Chinese, base64) is cut where it is
     for _ in range(40):
         if not (0 < start < end and text[start - 1].isalnum() and text[start].isalnum()):
