@@ -11,8 +11,10 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 BENCHES = {
+    "mcp": "MCP: saving, recalling, starting the proxy",
     "vault": "a real vault: to searchable, restart, edit to answer, memory, bytes unchanged",
     "keyword": "full text beside Whoosh as it comes",
+    "import": "an export of 2,000 conversations: time, memory, answers meanwhile",
     "vector": "passage vectors",
     "temperature": "cooling beside a bare loop, opening cold, searching an all-cold vault",
     "search": "10,000 memories and 200 long transcripts over REST",
