@@ -218,6 +218,8 @@ class Memory:
 
     def wind_down(self) -> None:
         """Ask long work that runs by itself to end at its next step."""
+        if self._sync is not None:
+            self._sync.wind_down()
         if self._climate_or_none is not None:
             self._climate_or_none.wind_down()
         if self._capture is not None:

@@ -18,6 +18,7 @@ from neurigraph.sync.git_process import (
     LOCKED,
     NETWORK,
     QUICK,
+    Cancel,
     GitBusy,
     GitFailed,
     call,
@@ -57,6 +58,11 @@ class Git:
         self._environment = environment()
         self._identity: dict[str, str] | None = None
         self._folder: Path | None = None
+        self._network_calls = Cancel()
+
+    def hang_up(self) -> None:
+        """End what is under way with the remote, and begin nothing with it any more."""
+        self._network_calls.end()
 
     # -- what is there
 
@@ -432,7 +438,8 @@ class Git:
         more: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         surroundings = self._environment | dict(more or {})
-        return call(["-C", str(self.root), *words], given, seconds, surroundings)
+        cancel = self._network_calls if seconds == NETWORK else None
+        return call(["-C", str(self.root), *words], given, seconds, surroundings, cancel)
 
 
 def _entries(listing: bytes) -> dict[str, Entry]:

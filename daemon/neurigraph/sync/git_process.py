@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from neurigraph.errors import NeurigraphError
@@ -130,29 +133,77 @@ def check_git() -> str:
     return match[0].decode()
 
 
+class Cancel:
+    """Ends a call from another thread, and all that are begun with it afterwards."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
+
+    def end(self) -> None:
+        """End what runs, and let nothing begin."""
+        with self._lock:
+            self._ended = True
+            if self._process is not None:
+                _end(self._process)
+
+    def take(self, process: subprocess.Popen[bytes] | None) -> None:
+        """This process runs now; None when it has ended."""
+        with self._lock:
+            self._process = process
+            if process is not None and self._ended:
+                _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End git and whatever it has started, such as ssh."""
+    if os.name == "posix":
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+    else:
+        process.terminate()
+
+
 def call(
-    words: Sequence[str], given: bytes, seconds: float, environment: Mapping[str, str]
+    words: Sequence[str],
+    given: bytes,
+    seconds: float,
+    environment: Mapping[str, str],
+    cancel: Cancel | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
+    """Run git and answer what came out, whatever its exit code.
+
+    Raises `GitMissing`, or `GitFailed` after `seconds`.
+    """
     program = shutil.which("git", path=environment.get("PATH"))
     if program is None:
         raise GitMissing("git is not installed")
     fixed = ["--no-pager", "-c", "core.quotepath=off", "-c", "core.editor=true"]
     fixed += ["-c", "advice.detachedHead=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"]
+    process = subprocess.Popen(
+        [program, *fixed, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(environment),
+        # no terminal to ask at, and no Ctrl-C meant for the daemon
+        start_new_session=os.name == "posix",
+        creationflags=0x08000000 if os.name == "nt" else 0,  # CREATE_NO_WINDOW
+    )
+    if cancel is not None:
+        cancel.take(process)
     try:
-        return subprocess.run(
-            [program, *fixed, *words],
-            input=given,
-            capture_output=True,
-            env=dict(environment),
-            timeout=seconds,
-            check=False,
-            # no terminal to ask at, and no Ctrl-C meant for the daemon
-            start_new_session=os.name == "posix",
-            creationflags=0x08000000 if os.name == "nt" else 0,  # CREATE_NO_WINDOW
-        )
+        out, error_out = process.communicate(given, timeout=seconds)
     except subprocess.TimeoutExpired as error:
+        _end(process)
+        process.communicate()
         command = next((w for w in words if not w.startswith("-")), "")
         raise GitFailed(command, f"error: timed out after {seconds:.0f} s") from error
+    finally:
+        if cancel is not None:
+            cancel.take(None)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, error_out)
 
 
 def environment() -> dict[str, str]:

@@ -81,6 +81,7 @@ class Sync:
         self._tidied = clock()
         self._head_stamp: tuple[int, ...] = ()
         self._head = ""
+        self._registered = False
 
     # -- what others ask
 
@@ -119,12 +120,19 @@ class Sync:
         """Sync at once, because a person asked. Raises what went wrong."""
         return self._run(asked=True, anyway=anyway)
 
+    def wind_down(self) -> None:
+        """The daemon is about to end: wait for no remote."""
+        self.git.hang_up()
+
     # -- by itself
 
     def tick(self) -> None:
         """Follow what another git did, and sync when it is time."""
         if not self.git.is_repository():
             return
+        if not self._registered:
+            self._registered = True
+            register(self.git)
         self.follow()
         now = self._clock()
         if not self._enabled or self._running.locked() or not self._is_due(now):

@@ -324,6 +324,35 @@ def test_a_remote_that_asks_for_a_password_is_told_and_nobody_is_asked(
     assert environment["GIT_ASKPASS"] == ""
 
 
+def test_a_remote_that_does_not_answer_holds_up_no_stop(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    here, _, _ = pair
+    asked = tmp_path / "asked"
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\ntouch {asked}\nexec sleep 100\n", "utf-8")
+    ssh.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
+    git(here.vault, "remote", "set-url", "origin", "ssh://nowhere.example/vault")
+    failed: list[Exception] = []
+
+    def sync() -> None:
+        try:
+            here.sync()
+        except GitFailed as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=sync)
+    thread.start()
+    while not asked.exists():
+        thread.join(0.05)
+    started = time.monotonic()
+    here.memory.wind_down()
+    thread.join()
+    assert time.monotonic() - started < 10
+    assert failed
+
+
 def rewrite(here: Machine, there: Machine, back: int) -> None:
     """Somebody forces another history onto the remote."""
     git(there.vault, "reset", "-q", "--hard", f"HEAD~{back}")
