@@ -96,8 +96,9 @@ def _pairs(store: Store) -> Iterator[Finding]:
 
 
 def _orphans(store: Store) -> Iterator[Finding]:
+    listed = {problem.path for problem in store.indexer.problems()}
     for memory_id in store.recall.ids():
-        if store.library.find(memory_id) is None:
+        if store.library.find(memory_id) is None and f"_recall/{memory_id}" not in listed:
             yield Finding(
                 f"_recall/{memory_id}",
                 "belongs to no note; restore the note, or leave it to go to the trash in 30 days",

@@ -210,7 +210,7 @@ def add_writing_tools(server: FastMCP, memory: Memory) -> None:
                 topic=node.path,
                 warmed=warmed,
                 counts=counts_answer(node.counts),
-                left_out=f"{left} more stay packed: temperature.warm_limit." if left else "",
+                left_out=f"{left} more are still packed; ask again to go on." if left else "",
             )
 
         answer = await carry_out(ctx, memory, "warming", call)

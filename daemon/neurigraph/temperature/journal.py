@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 from collections.abc import Mapping
@@ -10,6 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Journal:
             return cls(path)
 
     def save(self) -> None:
-        """Write it. A write that fails loses nothing but this memory."""
+        """Write it. A write that fails costs nothing but this memory, and is logged."""
         values: dict[str, Any] = {
             "checked": _text(self.checked),
             "orphans": {i: m.isoformat() for i, m in self.orphans.items()},
@@ -70,9 +74,12 @@ class Journal:
         if (held := self.held) is not None:
             values["held"] = {"reason": held.reason, "at": _text(held.at), "ahead": held.ahead}
         with self._lock:
-            new = self.path.with_name(self.path.name + ".new")
-            new.write_text(json.dumps(values, indent=1), "utf-8")
-            os.replace(new, self.path)  # noqa: PTH105
+            try:
+                new = self.path.with_name(self.path.name + ".new")
+                new.write_text(json.dumps(values, indent=1), "utf-8")
+                os.replace(new, self.path)  # noqa: PTH105
+            except OSError as error:
+                log.warning("the last cycle was not noted: %s", error)
 
 
 def _read(path: Path, values: Mapping[str, Any]) -> Journal:
