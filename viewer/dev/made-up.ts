@@ -167,6 +167,7 @@ export function makeUp(size: number, dense: boolean, now = Date.now()): MadeUp {
       access_count: Math.floor(next() ** 3 * 40),
       pinned: next() < 0.02,
       private: next() < 0.02,
+      secrets: next() < 0.02 ? "held" : "",
       token_count: 800 + Math.floor(next() ** 2 * 48_000),
       summary: Array.from({ length }, () => pick(SENTENCES)).join(" "),
       summary_source: "extractive 5c1e09ab",

@@ -1,9 +1,10 @@
+import * as v from "valibot";
 import { expect, test } from "vitest";
-import type { Memory } from "../src/api/shapes.ts";
+import { Memory } from "../src/api/shapes.ts";
 import { changesOf, draftOf } from "../src/views/memory-edit.tsx";
 import memory from "./answers/memory.json";
 
-const begun = draftOf(memory as Memory);
+const begun = draftOf(v.parse(Memory, memory));
 
 test("an edit sends only what was changed", () => {
   expect(changesOf(begun, begun)).toEqual({});

@@ -143,6 +143,8 @@ export interface MemoryChange {
   pinned?: boolean;
   private?: boolean;
   focused_id?: string;
+  /** A person's yes to let git have what looks like a password. */
+  secrets_ok?: boolean;
 }
 
 export type EdgeName = Pick<Edge, "source" | "target" | "relationship">;

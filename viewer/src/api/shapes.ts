@@ -79,6 +79,8 @@ export const Memory = v.object({
   access_count: v.number(),
   pinned: v.boolean(),
   private: v.boolean(),
+  /** `held`: something in it looks like a password, so git does not get it. */
+  secrets: v.optional(v.string(), ""),
   token_count: v.number(),
   summary: v.string(),
   summary_source: v.string(),

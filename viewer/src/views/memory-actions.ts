@@ -71,6 +71,11 @@ export function useMemoryActions() {
     if (made) say(made.private ? "Private: no AI is shown it." : "No longer private.");
   }
 
+  async function release(memory: Memory): Promise<void> {
+    const made = await change(memory, { secrets_ok: true });
+    if (made) say("Git may have it now.");
+  }
+
   async function move(memory: Memory, focused_id: string): Promise<void> {
     const made = await change(memory, { focused_id });
     if (!made) return;
@@ -96,5 +101,5 @@ export function useMemoryActions() {
     }
   }
 
-  return { change, remove, pin, hide, move, copyLink, opened };
+  return { change, remove, pin, hide, release, move, copyLink, opened };
 }

@@ -8,6 +8,7 @@ import {
   EyeOff,
   Eye,
   FolderInput,
+  KeyRound,
   Paperclip,
   Pencil,
   Pin,
@@ -142,6 +143,14 @@ export function Facts({ memory, place }: { memory: Memory; place: Place | null }
           <EyeOff aria-hidden size={13} /> Private
         </span>
       )}
+      {memory.secrets === "held" && (
+        <span
+          className="inline-flex items-center gap-1 text-warm"
+          title="Something in it looks like a password or a key. Until you say yes, git does not get it."
+        >
+          <KeyRound aria-hidden size={13} /> Held out of git
+        </span>
+      )}
       {memory.access_count > 0 && (
         <span title={`Last opened ${since(memory.last_accessed)}`}>
           opened {memory.access_count === 1 ? "once" : `${number(memory.access_count)} times`}
@@ -153,7 +162,7 @@ export function Facts({ memory, place }: { memory: Memory; place: Place | null }
 }
 
 export function Actions({ memory, onEdit, leaving = false }: { memory: Memory; onEdit: () => void; leaving?: boolean }) {
-  const { remove, pin, hide, move, copyLink } = useMemoryActions();
+  const { remove, pin, hide, release, move, copyLink } = useMemoryActions();
   const [moving, setMoving] = useState(false);
   const topic = urls.place({ at: "focused", broad: memory.broad_id, focused: memory.focused_id });
   return (
@@ -173,6 +182,12 @@ export function Actions({ memory, onEdit, leaving = false }: { memory: Memory; o
             label: memory.private ? "Make public to AIs" : "Make private",
             icon: memory.private ? Eye : EyeOff,
             run: () => void hide(memory),
+          },
+          {
+            label: "Let git have it",
+            icon: KeyRound,
+            run: () => void release(memory),
+            hidden: memory.secrets !== "held",
           },
           {
             label: "Open in Obsidian",

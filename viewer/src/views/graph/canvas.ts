@@ -17,8 +17,9 @@ const ENTER_MS = 280;
 const FIT_MS = 450;
 /** A lone node should not fill the page. */
 const CLOSEST = 1.35;
-const ARROWS_FROM = 1.35;
-const LINK_LABELS_FROM = 1.1;
+/** From which zoom arrows and links' labels are drawn: where links are few, nearly always. */
+const NEAR = { few: { arrows: 0.8, labels: 0.6 }, many: { arrows: 1.35, labels: 1.1 } };
+const FEW_LINKS = 80;
 
 /** Where nodes stood last, so that a graph looks the same when one comes back to it. */
 const stood = new Map<string, { x: number; y: number }>();
@@ -41,9 +42,10 @@ export class GraphCanvas {
   #scene: Scene = { nodes: [], links: [] };
   #seen: paint.Box = { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity };
   #far = 0;
+  #near = NEAR.few;
   #shape = "";
   #place = "";
-  #near = new Map<string, Set<string>>();
+  #neighbours = new Map<string, Set<string>>();
   #lit: paint.Lit;
   #touched = false;
   #leaving: ReturnType<typeof setTimeout> | undefined;
@@ -70,7 +72,7 @@ export class GraphCanvas {
       .linkWidth((link) => paint.linkWidth(link, graph.zoom(), this.#far))
       .linkCurvature((link) => link.bend)
       .linkLineDash((link) => paint.linkDash(link, graph.zoom(), this.#far))
-      .linkDirectionalArrowLength((link) => (link.directed && zoomed(ARROWS_FROM) ? 5 : 0))
+      .linkDirectionalArrowLength((link) => (link.directed && zoomed(this.#near.arrows) ? 5 : 0))
       .linkDirectionalArrowRelPos(1)
       // Only where arrows end hangs on these: at the ring.
       .nodeRelSize(1)
@@ -99,7 +101,7 @@ export class GraphCanvas {
       .onRenderFramePost((pen, scale) => {
         const view = this.#seen;
         const taken = paint.paintLabels(this.#scene.nodes, pen, scale, view, this.#lit);
-        if (scale >= LINK_LABELS_FROM || this.#lit.hovered !== null) {
+        if (scale >= this.#near.labels || this.#lit.hovered !== null) {
           paint.paintLinkLabels(this.#scene.links, pen, scale, view, taken, this.#lit);
         }
         listener.moved(this.#whereabouts());
@@ -151,8 +153,9 @@ export class GraphCanvas {
     this.#scene = scene;
     this.#shape = shape;
     this.#place = place;
-    this.#near = neighbours(scene);
+    this.#neighbours = neighbours(scene);
     this.#far = paint.farOf(scene.links.length);
+    this.#near = scene.links.length <= FEW_LINKS ? NEAR.few : NEAR.many;
     this.light(null);
     if (moved) this.#touched = false;
     const graph = this.#graph;
@@ -223,7 +226,7 @@ export class GraphCanvas {
 
   /** Light a node and its neighbours up and let the rest fade; null for none. */
   light(id: string | null): void {
-    this.#lit = { ...this.#lit, hovered: id, near: id ? (this.#near.get(id) ?? null) : null };
+    this.#lit = { ...this.#lit, hovered: id, near: id ? (this.#neighbours.get(id) ?? null) : null };
     this.#redraw();
   }
 
