@@ -5,53 +5,88 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from neurigraph.sync.git import Status
+from neurigraph.sync.pairing import memory_of, place_of
 from neurigraph.vault.layout import INBOX_DROP, RECALL, TRASH, is_scratch, topic_of
 
 LARGEST = 95_000_000
 """Bytes; most places that host git refuse files of 100 MB and more."""
 
+HELD = "looks as if it held a secret, and stays on this machine"
+
 _NEVER = (".obsidian/", f"{TRASH}/", f"{INBOX_DROP}/", ".git/")
 """Obsidian's plugins keep keys in its folder; what was dropped for import is not yet a memory."""
 
 
-def wanted(
+@dataclass(slots=True)
+class Chosen:
+    """The changes to commit. `waiting` are fresh ones, for the next round; `left_out` are files
+    that a person should know are not carried, with the reason."""
+
+    changes: list[Status] = field(default_factory=list)
+    waiting: list[Status] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def choose_changes(
     status: Iterable[Status],
     root: Path,
     held_out: Callable[[str], bool],
     now: datetime,
     quiet_seconds: float,
-) -> tuple[list[Status], dict[str, str]]:
-    """The changes to commit, and those that a person should know are left out, with the reason.
+) -> Chosen:
+    """Which changes are to be committed; what is younger than `quiet_seconds` waits.
 
-    What was changed less than `quiet_seconds` ago waits for the next round.
+    What belongs together goes together: all of a memory's folder waits while a part of it does,
+    and nothing is said to be deleted while its new place may be among what waits.
     """
-    chosen: list[Status] = []
-    left_out: dict[str, str] = {}
+    chosen = Chosen()
+    gone: list[Status] = []
     for one in status:
         path = one.path
         if path.startswith(_NEVER) or path.endswith("/") or is_scratch(path.rpartition("/")[2]):
             continue
         if held_out(path):
-            left_out[path] = "looks as if it held a secret, and stays on this machine"
+            chosen.left_out[path] = HELD
             continue
         try:
             found = Path(root, path).lstat()
         except (FileNotFoundError, NotADirectoryError):
             if _surely_gone(root, path):
-                chosen.append(one)
+                gone.append(one)
             continue
         except OSError:
             continue  # what cannot be looked at is not gone
         age = now - datetime.fromtimestamp(found.st_mtime, UTC)
         if found.st_size > LARGEST:
-            left_out[path] = f"is larger than {LARGEST / 1e6:.0f} MB, which git hosts refuse"
-        elif not timedelta(0) <= age < timedelta(seconds=quiet_seconds):
-            chosen.append(one)
-    return chosen, left_out
+            size = f"{LARGEST / 1e6:.0f} MB"
+            chosen.left_out[path] = f"is larger than {size}, which git hosts refuse"
+        elif timedelta(0) <= age < timedelta(seconds=quiet_seconds):
+            chosen.waiting.append(one)
+        else:
+            chosen.changes.append(one)
+    unsettled = {memory_of(p) for p in (*chosen.left_out, *(s.path for s in chosen.waiting))}
+    unsettled -= {""}
+    new_waits = any("?" in one.code for one in chosen.waiting)
+    for one in gone:
+        if new_waits and not _is_stored_otherwise(root, one.path):
+            chosen.waiting.append(one)
+        else:
+            chosen.changes.append(one)
+    together = [s for s in chosen.changes if memory_of(s.path) in unsettled]
+    chosen.waiting += together
+    chosen.changes = [s for s in chosen.changes if s not in together]
+    return chosen
+
+
+def _is_stored_otherwise(root: Path, path: str) -> bool:
+    """Whether a file of a memory is gone only because it was compressed or unpacked."""
+    plain = place_of(path)
+    return bool(memory_of(path)) and any(Path(root, p).exists() for p in (plain, f"{plain}.gz"))
 
 
 def _surely_gone(root: Path, path: str) -> bool:

@@ -23,6 +23,7 @@ from neurigraph.sync.pairing import (
     name_base,
     name_side,
     owned_id,
+    place_of,
 )
 from neurigraph.sync.placing import Naming, Outcome, Sides, place_all
 from neurigraph.sync.twins import tell_apart
@@ -64,6 +65,8 @@ def merge_trees(
         if not base.get(path) == ours.get(path) == theirs.get(path)
     }
     trees = [{p: tree[p] for p in touched if p in tree} for tree in (base, ours, theirs)]
+    for tree in trees:
+        _drop_second_copies(tree, contents)
     contents.load(e.oid for tree in trees for p, e in tree.items() if is_note(p, e))
     ids = [
         {p: i for p, e in tree.items() if is_note(p, e) and (i := owned_id(p, contents[e.oid]))}
@@ -85,6 +88,13 @@ def merge_trees(
         tuple(sorted(one.path for one in placed if one.by == BOTH)),
         tuple(sorted(one.beside for one in placed if one.beside)),
     )
+
+
+def _drop_second_copies(tree: dict[str, Entry], contents: Contents) -> None:
+    """Of a stored file that is there plain and compressed, the plain one counts."""
+    for path in [p for p in tree if place_of(p) != p and place_of(p) in tree]:
+        if contents.unpacked(tree[path].oid) == contents[tree[place_of(path)].oid]:
+            del tree[path]
 
 
 class _Merging:

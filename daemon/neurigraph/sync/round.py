@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 
 from neurigraph.clock import Clock
 from neurigraph.errors import NeurigraphError
-from neurigraph.sync.changes import describe, wanted
+from neurigraph.sync.changes import Chosen, choose_changes, describe
 from neurigraph.sync.contents import Contents
-from neurigraph.sync.git import Entry, Git
+from neurigraph.sync.git import Entry, Git, Status
 from neurigraph.sync.git_process import GitFailed, merge_text
 from neurigraph.sync.merge_tree import merge_trees
+from neurigraph.sync.pairing import memory_of, owned_id
 from neurigraph.sync.placing import Naming
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,9 @@ class Surroundings:
     `busy` answers which of these files a person is working on; `writing` is held while files
     are checked out; `arriving` is told, before, what they will hold (SHA-256 by path); `arrived`
     afterwards which paths changed; `noticed` is told what git finds changed here, before
-    `held_out` says which files never leave this machine.
+    `held_out` says which files never leave this machine. `is_orphan` says of a file in `_recall`
+    that no note is known for it, `has_secret` whether something in it looks like a secret;
+    `id_at` answers the id of the note at a path, or an empty text.
     """
 
     busy: Callable[[Iterable[str]], list[str]]
@@ -66,6 +69,9 @@ class Surroundings:
     arrived: Callable[[list[str]], None]
     noticed: Callable[[Iterable[str]], None]
     held_out: Callable[[str], bool]
+    is_orphan: Callable[[str], bool]
+    has_secret: Callable[[str], bool]
+    id_at: Callable[[str], str]
     progress: Callable[[str], None]
 
 
@@ -147,10 +153,11 @@ class Round:
         if any("U" in s.code or s.code in ("AA", "DD") for s in status):
             raise SyncStopped("git has files in conflict in the vault; resolve and commit them")
         self._around.noticed(s.path for s in status)
-        chosen, left_out = wanted(
-            status, self._git.root, self._around.held_out, self._clock(), quiet_seconds
+        found = choose_changes(
+            status, self._git.root, self._held_out(status), self._clock(), quiet_seconds
         )
-        report.left_out = left_out
+        report.left_out = found.left_out
+        chosen = self._without_moved_secrets(found)
         gone = sum("D" in s.code for s in chosen)
         if gone > _MANY and not anyway and gone > 0.8 * len(self._git.tree("HEAD")):
             raise SyncStopped(
@@ -163,6 +170,33 @@ class Round:
             if self._git.has_staged():
                 self._git.commit(describe(chosen, self._machine))
                 report.committed += len(chosen)
+
+    def _held_out(self, status: list[Status]) -> Callable[[str], bool]:
+        """What stays on this machine. What a note no longer accounts for stays only when it looks
+        like a secret, and was not committed before."""
+        around = self._around
+        tracked: set[str] = set()
+        if any(around.is_orphan(s.path) for s in status):
+            tracked = {memory_of(path) for path in self._git.tree("HEAD")}
+
+        def held(path: str) -> bool:
+            if around.is_orphan(path):
+                return memory_of(path) not in tracked and around.has_secret(path)
+            return around.held_out(path)
+
+        return held
+
+    def _without_moved_secrets(self, found: Chosen) -> list[Status]:
+        """The changes without deletions of notes that are held now and have moved meanwhile: the
+        others must not lose what they have."""
+        deleted = [s.path for s in found.changes if "D" in s.code and s.path.endswith(".md")]
+        held = {i for p in found.left_out if (i := self._around.id_at(p))}
+        if not deleted or not held:
+            return found.changes
+        tree = self._git.tree("HEAD")
+        before = self._git.contents(tree[p].oid for p in deleted if p in tree)
+        moved = {p for p in deleted if p in tree and owned_id(p, before[tree[p].oid]) in held}
+        return [s for s in found.changes if s.path not in moved]
 
     # -- fetch
 

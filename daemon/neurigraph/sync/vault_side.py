@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 
 from neurigraph.edits.desk import Desk
-from neurigraph.errors import NeurigraphError
+from neurigraph.errors import NeurigraphError, TooLarge
 from neurigraph.events import EventBus
+from neurigraph.importers.secrets import find_secrets
 from neurigraph.index.indexer import Outcome
 from neurigraph.index.record import Record
 from neurigraph.sync.git import Git
 from neurigraph.sync.pairing import memory_of
 from neurigraph.sync.round import Surroundings
 from neurigraph.vault.layout import nfc, recall_dir
+from neurigraph.vault.packing import Damaged, decode, gunzip
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +45,9 @@ class VaultSide:
             arrived=self.arrived,
             noticed=self.noticed,
             held_out=self._held_out,
+            is_orphan=self.is_orphan,
+            has_secret=self.has_secret,
+            id_at=self.id_at,
             progress=self._say,
         )
 
@@ -69,6 +74,27 @@ class VaultSide:
         unknown = [p for p in paths if p.lower().endswith(".md") and library.at(p) is None]
         if unknown:
             self._desk.indexer.look(unknown)
+
+    def is_orphan(self, path: str) -> bool:
+        """Whether a file belongs to a memory of which no note is known."""
+        memory_id = memory_of(path)
+        return bool(memory_id) and self._desk.library.find(memory_id) is None
+
+    def has_secret(self, path: str) -> bool:
+        """Whether something in a file of a memory looks like a secret."""
+        if self._desk.settings.imports.secrets == "off":
+            return False
+        try:
+            data = self._desk.files.read(path)
+            data = gunzip(data) if path.endswith(".gz") else data
+        except (OSError, Damaged, TooLarge):
+            return False
+        return bool(find_secrets(decode(data)))
+
+    def id_at(self, path: str) -> str:
+        """The id of the note at a path, or an empty text."""
+        record = self._desk.library.at(path)
+        return record.id if record is not None else ""
 
     def arrived(self, paths: list[str]) -> None:
         """Take up in one batch what a merge or a pull, ours or another tool's, has changed."""

@@ -221,6 +221,12 @@ def test_compressed_here_and_edited_there_is_the_edit() -> None:
         assert after == BASE | {PLAIN: TALK + b"more\n"}
 
 
+def test_a_transcript_stored_twice_is_never_deleted_twice() -> None:
+    twice = BASE | {f"{PLAIN}.gz": gzip_bytes(TALK)}
+    for after in both_ways(twice, change(twice, PLAIN), change(twice, f"{PLAIN}.gz")):
+        assert [p for p in after if p.startswith(PLAIN)] in ([PLAIN], [f"{PLAIN}.gz"])
+
+
 def test_compressed_on_both_is_compressed_whatever_packed_it() -> None:
     ours = change(BASE, PLAIN) | {f"{PLAIN}.gz": gzip_bytes(TALK)}
     import gzip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -93,6 +94,61 @@ def test_a_memory_with_a_secret_stays_on_this_machine_until_a_yes(pair: Pair) ->
     here.seen(path)
     settle([here, there])
     assert (there.vault / path).exists()
+
+
+def test_a_held_memory_that_is_moved_is_not_deleted_elsewhere(pair: Pair) -> None:
+    here, there, _ = pair
+    here.save("Work/Keys")
+    settle([here, there])
+    path = next(p for p in here.notes() if "About" in p)
+    full = here.vault / path
+    full.write_bytes(set_keys(full.read_bytes(), {"secrets": "held"}))
+    here.seen(path)
+    here.move(path, "Home")
+    here.cool()
+    report = here.memory.sync_now()
+    assert any(p.startswith("Home/") for p in report.left_out)
+    there.sync()
+    assert (there.vault / path).exists()
+    assert there.memory.transcript(there.memory.search("about").hits[0].id)
+
+
+def test_the_transcript_of_a_note_that_is_gone_travels_unless_it_looks_like_a_secret(
+    pair: Pair,
+) -> None:
+    here, there, words = pair
+    here.save("Work/Alpha")
+    here.delete(next(p for p in here.notes() if "About" in p))
+    secret = here.vault / "_recall/m-20261130-00000000/transcript.md"
+    secret.parent.mkdir()
+    secret.write_text("token ghp_abcdefghijklmnopqrstuvwxyz0123456789AB\n", "utf-8")
+    settle([here, there])
+    assert len(list(there.vault.glob("_recall/*/transcript.md"))) == 1
+    assert "m-20261130-00000000" not in " ".join(committed(here))
+    assert words.written
+
+
+def test_while_a_part_of_a_memory_is_fresh_all_of_it_waits(pair: Pair) -> None:
+    here, _, _ = pair
+    here.save("Work/Alpha")
+    here.write("Home/old.md")
+    here.sync()
+    before = committed(here)
+    here.cool()
+    (here.vault / "Home/old.md").rename(here.vault / "Home/new.md")
+    os.utime(here.vault / "Home/new.md")
+    here.clock.ahead = timedelta(0)
+    sync = here.memory.sync
+    sync._next = None
+    sync.tick()
+    assert sync.condition.problem == ""
+    assert committed(here) >= {p for p in before if "transcript" in p or "old" in p}
+    here.clock.ahead = timedelta(minutes=20)
+    sync.tick()
+    after = committed(here)
+    assert "Home/new.md" in after
+    assert "Home/old.md" not in after
+    assert next(p for p in after if "transcript" in p).endswith(".gz")
 
 
 def test_a_file_too_large_for_git_hosts_is_left_out_and_said(
