@@ -9,8 +9,6 @@ from neurigraph.errors import NeurigraphError
 from neurigraph.index.library import Library
 from neurigraph.index.record import Record
 from neurigraph.search.library import Card
-from neurigraph.vault.files import VaultFiles
-from neurigraph.vault.note import read_note
 from neurigraph.views import Views
 
 log = logging.getLogger(__name__)
@@ -23,11 +21,11 @@ class Cards:
         self,
         library: Library,
         views: Views,
-        files: VaultFiles,
-        transcript_of: Callable[[str], str],
+        body_of: Callable[[Record], str],
+        transcript_of: Callable[[Record], str],
         is_stale: Callable[[Record], bool],
     ) -> None:
-        self._library, self._views, self._files = library, views, files
+        self._library, self._views, self._body_of = library, views, body_of
         self._transcript_of, self._is_stale = transcript_of, is_stale
 
     def card(self, memory_id: str) -> Card | None:
@@ -63,7 +61,7 @@ class Cards:
         if record is None or record.digest.startswith("size:"):
             return ""
         try:
-            return read_note(self._files.read(record.path)).body
+            return self._body_of(record)
         except (OSError, NeurigraphError) as error:
             log.info("a note could not be read for a snippet: %s", error)
             return ""
@@ -74,7 +72,7 @@ class Cards:
         if record is None or record.transcript is None or not record.transcript.digest:
             return ""
         try:
-            return self._transcript_of(record.id)
+            return self._transcript_of(record)
         except (OSError, NeurigraphError) as error:
             log.info("a transcript could not be read for a snippet: %s", error)
             return ""

@@ -178,7 +178,8 @@ class Memory:
             store.catalog,
             store.access,
             self._views.full_reading,
-            self._text,
+            lambda record: store.recall.read(record.id),
+            self._body,
             self.state_dir,
             self.events,
             self._edits,
@@ -187,7 +188,11 @@ class Memory:
         )
         self._climate.next_cycle = lambda: self._next_cycle()
         cards = Cards(
-            store.library, self._views, store.files, store.recall.read, store.indexer.is_stale
+            store.library,
+            self._views,
+            self._climate.body,
+            self._climate.text,
+            store.indexer.is_stale,
         )
         self._search = Search(store.keyword, store.vectors, cards, self.settings.search, self.clock)
         self._contexts = Contexts(store.library, self._views, self._search, self._climate.sections)
@@ -615,11 +620,8 @@ class Memory:
             self._climate.opened(record, text)
         return text
 
-    def _text(self, record: Record) -> str:
-        store = self._store
-        if record.kind == "memory":
-            return store.recall.read(record.id)
-        return read_note(store.files.read(record.path)).body
+    def _body(self, record: Record) -> str:
+        return read_note(self._store.files.read(record.path)).body
 
     def turns(self, memory_id: str) -> list[Turn]:
         """A transcript cut into its turns; counts as opened."""
@@ -718,11 +720,8 @@ class Memory:
         Those of a topic that answer a query; without a query its hottest; without either the
         hottest of each topic. What is handed out counts as opened.
         """
-        place = self._place(topic, None, reader) if topic else None
         seen = self._within(topic, reader)
-        if seen is None:
-            seen = {r.id for r in self._store.library.memories()}
-        found = self._contexts.context(place, seen, query, max_tokens)
+        found = self._contexts.context(seen, query, max_tokens, by_topic=not topic)
         for packed in found.memories:
             record = self._store.library.find(packed.id)
             if record is not None:
@@ -733,7 +732,7 @@ class Memory:
         """The ids that a search may answer, or None for all."""
         library = self._store.library
         place = self._place(scope, None, reader) if scope else None
-        if place is None and reader == PERSON:
+        if place is None and not reader.scope and not (reader.ai and library.any_private()):
             return None
         records = library.members(place.id) if place else library.memories()
         return {r.id for r in records if reader.may_see(library, r)}

@@ -30,7 +30,7 @@ from neurigraph.temperature.warming import Warmed, Warmer
 from neurigraph.vault.layout import transcript_path
 
 TextOf = Callable[[Record], str]
-"""Reads a memory's transcript, or the body of a person's note, from its file."""
+"""Reads a memory's transcript, or the body of its note, from the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class Climate:
         access: AccessLog,
         reading_of: ReadingOf,
         text_of: TextOf,
+        body_of: TextOf,
         state: Path,
         events: EventBus,
         edits: threading.RLock,
@@ -69,7 +70,8 @@ class Climate:
             real = desk.clock is system_clock
             boot = boot_clock if real else lambda: desk.clock().timestamp()
         self._desk, self._catalog, self._access = desk, catalog, access
-        self._reading_of, self._text_of, self._events = reading_of, text_of, events
+        self._reading_of, self._events = reading_of, events
+        self._text_of, self._body_of = text_of, body_of
         self._stop = threading.Event()
         self._journal = Journal.open(state / "temperature.json")
         self._agreement = Agreement(desk.files, desk.settings.temperature)
@@ -77,7 +79,16 @@ class Climate:
         self._shelf = Shelf(desk, reading_of)
         self.texts = Texts()
         self._warmer = Warmer(
-            desk, self._shelf, catalog, access, self.texts, text_of, events, edits, self._stop
+            desk,
+            self._shelf,
+            catalog,
+            access,
+            self.texts,
+            text_of,
+            body_of,
+            events,
+            edits,
+            self._stop,
         )
         self._cycle = Cycle(
             desk,
@@ -120,7 +131,7 @@ class Climate:
     def opened(self, record: Record, text: str | None = None) -> None:
         """A memory was opened; `text` is what was read, where it was."""
         self._access.opened(record.id, self._desk.clock(), record.noted_count)
-        if text is not None:
+        if text is not None and record.kind == "memory":
             self.texts.put(record, text=text)
         self._events.publish("temperature", ids=[record.id])
         self._warmer.opened(record)
@@ -158,14 +169,22 @@ class Climate:
 
     def text(self, record: Record) -> str:
         """A memory's transcript, or the body of a person's note: from memory when it is hot."""
+        if record.kind != "memory":
+            return self.body(record)
         held = self.texts.text(record)
         return held if held is not None and self._stands(record) else self._text_of(record)
 
-    def _stands(self, record: Record) -> bool:
+    def body(self, record: Record) -> str:
+        """The body of a memory's note: from memory when it is hot."""
+        held = self.texts.body(record)
+        known = held is not None and self._stands(record, note=True)
+        return held if held is not None and known else self._body_of(record)
+
+    def _stands(self, record: Record, *, note: bool = False) -> bool:
         """Whether a text's file is still the one that is known; somebody may just have saved."""
         stamp, place = record.transcript, record.path
         size, mtime_ns = record.stamp.size, record.stamp.mtime_ns
-        if record.kind == "memory" and stamp is not None:
+        if not note and stamp is not None:
             size, mtime_ns = stamp.size, stamp.mtime_ns
             place = transcript_path(record.id) + (".gz" if stamp.form == "gzip" else "")
         try:

@@ -19,11 +19,12 @@ class Held:
     version: str
     sections: Sections | None = None
     text: str | None = None
+    body: str | None = None
 
     @property
     def size(self) -> int:
         """Bytes that it takes, near enough."""
-        parts = [self.text or ""]
+        parts = [self.text or "", self.body or ""]
         if (s := self.sections) is not None:
             parts += [s.summary, s.decisions, s.open_questions, s.notes]
         return 500 + sum(map(sys.getsizeof, parts))
@@ -47,21 +48,37 @@ class Texts:
         held = self._of(record)
         return held.text if held else None
 
+    def body(self, record: Record) -> str | None:
+        """The body of a memory's note, if it is held."""
+        held = self._of(record)
+        return held.body if held else None
+
     def sections(self, record: Record) -> Sections | None:
         """The named parts of a memory's note, if they are held."""
         held = self._of(record)
         return held.sections if held else None
 
     def put(
-        self, record: Record, *, text: str | None = None, sections: Sections | None = None
+        self,
+        record: Record,
+        *,
+        text: str | None = None,
+        body: str | None = None,
+        sections: Sections | None = None,
     ) -> None:
-        """Hold these too."""
+        """Hold these too. What would push out most of the others is not held."""
+        if max(len(text or ""), len(body or "")) * 4 > self._most:
+            return
         with self._lock:
             old = self._take(record.id)
             if old is None or old.version != record.text_version:
                 old = Held(record.text_version)
-            new = replace(old, text=text if text is not None else old.text)
-            new = replace(new, sections=sections if sections is not None else new.sections)
+            new = replace(
+                old,
+                text=text if text is not None else old.text,
+                body=body if body is not None else old.body,
+                sections=sections if sections is not None else old.sections,
+            )
             self._held[record.id] = new
             self._size += new.size
             while self._size > self._most and self._held:

@@ -57,12 +57,14 @@ class Warmer:
         access: AccessLog,
         texts: Texts,
         text_of: Callable[[Record], str],
+        body_of: Callable[[Record], str],
         events: EventBus,
         edits: threading.RLock,
         stop: threading.Event,
     ) -> None:
         self._desk, self._shelf, self._catalog = desk, shelf, catalog
-        self._access, self._texts, self._text_of = access, texts, text_of
+        self._access, self._texts = access, texts
+        self._text_of, self._body_of = text_of, body_of
         self._events, self._edits, self._stop = events, edits, stop
         self._settings = desk.settings.temperature
         self._waiting: OrderedDict[tuple[str, str], Callable[[], None]] = OrderedDict()
@@ -159,8 +161,9 @@ class Warmer:
                 members = library.members(other)
                 (near if weight > self._settings.warm_weight else far).extend(members)
         self.thaw(_newest_first(near), self._room(near))
-        for record in _newest_first(near)[: self._settings.warm_limit]:
-            self._load(record, text=True)
+        for joined in (near, far):
+            for record in _newest_first(joined)[: self._settings.warm_limit]:
+                self._load(record, text=True)
         for record in _newest_first([*near, *far])[:SUMMARIES]:
             self._load(record, text=False)
 
@@ -210,11 +213,13 @@ class Warmer:
             found = self._catalog.sections([record.path]).get(record.path)
             if found is not None:
                 self._texts.put(record, sections=found)
-        if text and self._texts.text(record) is None:
-            try:
+        try:
+            if self._texts.body(record) is None:
+                self._texts.put(record, body=self._body_of(record))
+            if text and record.kind == "memory" and self._texts.text(record) is None:
                 self._texts.put(record, text=self._text_of(record))
-            except (NeurigraphError, OSError) as error:
-                log.info("a text was not loaded: %s", error)
+        except (NeurigraphError, OSError) as error:
+            log.info("a text was not loaded: %s", error)
 
 
 def _is_cold(record: Record) -> bool:

@@ -73,8 +73,9 @@ def test_heavy_edges_unpack_light_ones_only_load_summaries_in_both_directions(
     assert vault.card(near).access_count == 0
     with files_read_in(vault.path) as opened:
         assert vault.card(far).summary
-        assert vault.card(near).summary
         assert vault.memory.transcript(near, opening=False)
+        for topic, words in (("A/Near", "near"), ("A/Far", "far"), ("B/Towards", "")):
+            assert vault.memory.context(topic, words).memories
     assert opened == []
     vault.clock.pass_time(days=3)
     assert vault.memory.cool().compressed == 0
