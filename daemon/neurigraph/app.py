@@ -261,8 +261,12 @@ async def page(request: Request) -> Response:
     if path.startswith(("api/", "mcp")):
         raise HTTPException(404)
     root = viewer_dir()
-    wanted = (root / path).resolve() if path else root / "index.html"
-    if path and root.resolve() in wanted.parents and wanted.is_file():
+    try:
+        wanted = (root / path).resolve() if path else root / "index.html"
+        ours = bool(path) and root.resolve() in wanted.parents and wanted.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        raise HTTPException(404) from None
+    if ours:
         lasting = (
             "public, max-age=31536000, immutable" if path.startswith("assets/") else "no-cache"
         )
