@@ -31,12 +31,14 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     made = MadeVault(root)
     made.topics()
     made.topics({"Atlas": [f"Corner {number}" for number in range(CORNERS)]}, edges=4)
-    for number in range(MEMORIES):
+    made.memory(0, transcript=made.conversation(3000))
+    for number in range(1, MEMORIES):
         made.memory(number, transcript="## User\n\nHi.\n")
     with daemon(root, tmp_path_factory.mktemp("state")) as started:
         for _ in range(LONGEST_INDEXING_SECONDS):
             status = started.get("/api/status")
-            if status["state"] == "ready" and not status["index"]["keyword_behind"]:
+            behind = status["index"]["keyword_behind"] + status["index"]["vector_behind"]
+            if status["state"] == "ready" and behind == 0:
                 break
             time.sleep(1)
         yield started
@@ -95,6 +97,22 @@ def test_scrolling_thousands_leaves_no_frame_over_50_ms(
 
     longest = tasks(page, scroll)
     assert longest[0] < 50, longest[:5]
+
+
+def test_a_conversation_of_3000_turns_is_read_without_a_stutter(large: Daemon, page: Page) -> None:
+    memory = large.get("/api/memory", per_page=1)["items"][0]
+    page.goto(f"{large.address}/memory/{memory['id']}")
+    expect(page.get_by_text("3,000 turns")).to_be_visible()
+    page.mouse.move(640, 500)
+
+    def scroll() -> None:
+        for step in range(100):
+            page.mouse.wheel(0, -300 if step > 85 else 150 if step < 50 else 900)
+            page.wait_for_timeout(16)
+
+    longest = tasks(page, scroll)
+    assert longest[0] < 50, longest[:5]
+    assert page.locator(".turn").count() < 60
 
 
 def test_a_dense_graph_is_drawn_30_times_a_second(large: Daemon, page: Page) -> None:

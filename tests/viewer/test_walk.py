@@ -62,8 +62,29 @@ def test_clicking_a_topic_in_the_picture_enters_it(running: Daemon, page: Page) 
     expect(page.get_by_role("heading", name="Travel", level=1)).to_be_visible()
 
 
+def test_a_node_stays_where_it_was_dragged(running: Daemon, page: Page) -> None:
+    page.goto(running.address)
+    link = page.get_by_role("navigation", name="Topics").get_by_role("link", name="Travel")
+    link.focus()
+    box = at_rest(page.get_by_text("All about travel").locator(".."))
+    page.mouse.move(box["x"] - 20, box["y"] + 24)
+    page.wait_for_timeout(200)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] - 60, steps=8)
+    page.mouse.up()
+    stood = "localStorage.getItem('neurigraph.pins.all')"
+    page.wait_for_function(f"{stood} !== null")
+    pins = page.evaluate(stood)
+    assert "/topic/" not in page.url, "dragging is not entering"
+    page.reload()
+    expect(link).to_be_attached()
+    at_rest(page.locator(".graph canvas"))
+    assert page.evaluate(stood) == pins
+
+
 def test_search_answers_as_one_types_and_leads_to_the_passage(running: Daemon, page: Page) -> None:
     page.goto(running.address)
+    expect(page.get_by_label("Search your memory")).to_be_visible()
     page.keyboard.press("/")
     page.keyboard.type("zebra noon", delay=20)
     option = page.get_by_role("option", name=re.compile("Memory 00001"))
