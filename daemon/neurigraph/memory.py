@@ -63,6 +63,7 @@ from neurigraph.settings import Settings
 from neurigraph.store import NO_EMBEDDER, Store, open_store
 from neurigraph.summarize.draft import Draft
 from neurigraph.summarize.extractive import extractive
+from neurigraph.sync.git import Git
 from neurigraph.sync.machine import Condition, Sync
 from neurigraph.sync.round import Report as SyncReport
 from neurigraph.sync.vault_side import VaultSide
@@ -581,7 +582,7 @@ class Memory:
             record = store.library.find(memory_id)
             if record is not None:
                 check_version(record, version)
-            done = forget(self._desk, memory_id, self._tombstones, lambda _id, _paths: ())
+            done = forget(self._desk, memory_id, self._tombstones, self._in_history)
             store.access.forget(memory_id)
         store.keyword.optimize()
         store.catalog.purge()
@@ -589,6 +590,13 @@ class Memory:
         title = done.title if len(done.title) > 5 else ""
         scrub(self.state_dir, {memory_id, title, *done.removed})
         return done
+
+    def _in_history(self, memory_id: str, paths: Sequence[str]) -> Sequence[str]:
+        git = Git(self.vault)
+        if git.top() is None:
+            return ()
+        # a stranger's id is made of its path and stands in no file
+        return git.ever_held(memory_id if memory_id.startswith("m-") else "", paths)
 
     def held_out(self, path: str) -> bool:
         """Whether git sync must leave this file out of its commits for now."""
@@ -882,7 +890,7 @@ class Memory:
     @contextmanager
     def _checking_out(self) -> Iterator[None]:
         """While files arrive nobody edits, and the watcher waits."""
-        with self._edits, self._arriving:
+        with self._arriving, self._edits:
             yield
 
     def _arrived(self, paths: list[str], outcome: Outcome) -> None:

@@ -221,6 +221,24 @@ class Git:
         out = self._run(*words, *([f"^{old}"] if old else [])).stdout
         return [line.split() for line in out.decode("ascii").splitlines()]
 
+    def says(self, commit: str, words: str) -> bool:
+        """Whether some text file of a commit holds these words."""
+        return self._try("grep", "-qIF", "-e", words, commit).returncode == 0
+
+    def ever_held(self, words: str, paths: Sequence[str]) -> list[str]:
+        """The paths that any commit ever had of these, and of notes with these words in them.
+
+        Reads the whole history, which may take seconds.
+        """
+        asked = [["--", *(f":(literal){path}" for path in paths)]] if paths else []
+        asked += [[f"-S{words}", "--", "*.md"]] if words else []
+        found: dict[str, None] = {}
+        for question in asked:
+            listing = ("log", "--all", "--format=", "--name-only", "--relative", "-z", *question)
+            out = self._run(*listing).stdout
+            found |= {_path(raw): None for raw in out.split(b"\0") if raw.strip()}
+        return sorted(found)
+
     def files_in(self, commit: str, folder: str) -> dict[str, Entry]:
         """The files of one folder in a commit, by path."""
         return _entries(self._run("ls-tree", "-r", "-z", commit, "--", f"{folder}/").stdout)
@@ -341,25 +359,21 @@ class Git:
 
         Raises `GitFailed`.
         """
-        there = self._run(
-            "ls-remote", "--heads", "--", remote, f"refs/heads/{branch}",
-            seconds=NETWORK, more=self._network(),
-        ).stdout  # fmt: skip
-        if not there.strip():
-            return ""
         name = f"refs/remotes/{remote}/{branch}"
-        self._run(
+        words = [
             "fetch",
             "--quiet",
             "--no-tags",
             "--no-recurse-submodules",
             "--no-write-fetch-head",
-            "--",
-            remote,
-            f"+refs/heads/{branch}:{name}",
-            seconds=NETWORK,
-            more=self._network(),
-        )
+        ]
+        words += ["--", remote, f"+refs/heads/{branch}:{name}"]
+        try:
+            self._run(*words, seconds=NETWORK, more=self._network())
+        except GitFailed as error:
+            if not error.no_such_branch:
+                raise
+            return ""
         return self.commit_of(name)
 
     def push(self, remote: str, branch: str) -> None:

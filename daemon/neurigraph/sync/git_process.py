@@ -73,6 +73,11 @@ class GitFailed(NeurigraphError):
         return _OVERTAKEN.search(self.words) is not None
 
     @property
+    def no_such_branch(self) -> bool:
+        """Whether the remote was reached and does not have the branch."""
+        return "couldn't find remote ref" in self.words
+
+    @property
     def files(self) -> list[str]:
         """The files that git names in a list below its words."""
         return [line.strip() for line in self.words.splitlines() if line.startswith("\t")]

@@ -74,7 +74,7 @@ class Sync:
         self._state: State = "idle" if settings.enabled else "off"
         self._problem = ""
         self._ahead = self._behind = 0
-        self._last = self._remembered()
+        self._last: datetime | None = None
         self._changed_at: datetime | None = None
         self._next: datetime | None = None
         self._wait = timedelta(0)
@@ -82,6 +82,7 @@ class Sync:
         self._head_stamp: tuple[int, ...] = ()
         self._head = ""
         self._registered = False
+        self._recall()
 
     # -- what others ask
 
@@ -155,20 +156,20 @@ class Sync:
     def follow(self) -> list[str]:
         """Take up what a commit, pull or checkout by somebody else changed; answers the paths."""
         stamp = self.git.head_stamp()
-        if stamp == self._head_stamp and self._head:
-            return []
-        if self._running.locked() or self.git.is_locked():
+        if stamp == self._head_stamp or self._running.locked() or self.git.is_locked():
             return []
         if self.git.unfinished():
             return []
-        before, self._head_stamp = self._head, stamp
-        self._head = self.git.commit_of("HEAD")
-        if not before or before == self._head:
+        self._head_stamp = stamp
+        before, head = self._head, self.git.commit_of("HEAD")
+        if not before or before == head:
+            self._remember(head)
             return []
-        paths = self.git.changed(before, self._head)
+        paths = self.git.changed(before, head) if self.git.commit_of(before) else []
         if paths:
             self._side.arrived(paths)
-            self._side.bring_back(self.git, before, self._head)
+            self._side.bring_back(self.git, before, head)
+        self._remember(head)
         return paths
 
     # -- how it is done
@@ -182,7 +183,11 @@ class Sync:
             around = self._side.surroundings()
             once = Round(self.git, self.remote, machine_name(), self._clock, around)
             quiet = self._settings.quiet_seconds
+            before = self.git.commit_of("HEAD") if self.git.is_repository() else ""
             report = once.run(asked=asked, quiet_seconds=quiet, anyway=anyway)
+            if report.arrived and before:
+                # somebody may have merged with plain git, and pushed it
+                self._side.bring_back(self.git, before, self.git.commit_of("HEAD"))
         except NeurigraphError as error:
             self._failed(error)
             raise
@@ -207,7 +212,6 @@ class Sync:
         self._problem = "".join(
             f"{path} {reason}. " for path, reason in sorted(report.left_out.items())[:3]
         ).strip()
-        self._memo.write_text(json.dumps({"last": self._last.isoformat()}), "utf-8")
 
     def _failed(self, error: NeurigraphError) -> None:
         now = self._clock()
@@ -236,7 +240,7 @@ class Sync:
         """How far this machine and the remote are apart, as far as is known here."""
         if not self.git.is_repository():
             return
-        self._head = self.git.commit_of("HEAD")
+        self._remember(self.git.commit_of("HEAD"))
         branch = self.git.branch()
         there = self.git.commit_of(f"refs/remotes/{self.remote}/{branch}") if branch else ""
         if there and self._head:
@@ -246,11 +250,19 @@ class Sync:
             self._ahead = self.git.count("", self._head) if self._head and branch else 0
             self._behind = 0
 
-    def _remembered(self) -> datetime | None:
+    def _remember(self, head: str) -> None:
+        """Keep, for the next start, which commit is taken up and when a sync last went well."""
+        self._head = head
+        last = self._last.isoformat() if self._last else None
+        self._memo.write_text(json.dumps({"last": last, "head": head}), "utf-8")
+
+    def _recall(self) -> None:
         try:
-            return datetime.fromisoformat(json.loads(self._memo.read_text("utf-8"))["last"])
+            held = json.loads(self._memo.read_text("utf-8"))
+            self._head = str(held["head"])
+            self._last = datetime.fromisoformat(held["last"]) if held["last"] else None
         except (OSError, ValueError, KeyError, TypeError):
-            return None
+            return
 
 
 def machine_name() -> str:

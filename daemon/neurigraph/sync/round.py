@@ -251,8 +251,8 @@ class Round:
                 self._check_in_the_way(report, error.files)
                 log.info("the vault changed during a merge: %s", error)
                 return False
-        report.arrived += len(paths)
-        self._around.arrived(paths)
+            report.arrived += len(paths)
+            self._around.arrived(paths)
         return True
 
     def _check_in_the_way(self, report: Report, files: list[str]) -> None:

@@ -121,13 +121,17 @@ class VaultSide:
         Where one side deleted a memory and the other edited its note, git keeps the note alone.
         """
         found: dict[str, bytes] = {}
-        for merge, *parents in git.merges(before, after):
-            for record in self._without_transcript():
+        incomplete = self._without_transcript()
+        for merge, *parents in git.merges(before, after) if incomplete else ():
+            for record in incomplete:
                 folder = recall_dir(record.id)
-                if git.files_in(merge, folder):
+                having = {p: e for p in parents if (e := git.files_in(p, folder))}
+                lacking = [p for p in parents if p not in having]
+                # a transcript that somebody removed from a memory that they kept stays removed
+                kept = any(git.says(p, f"id: {record.id}") for p in lacking)
+                if kept or not lacking or git.files_in(merge, folder):
                     continue
-                for parent in parents:
-                    entries = git.files_in(parent, folder)
+                for entries in having.values():
                     held = git.contents(e.oid for e in entries.values())
                     found |= {p: held[e.oid] for p, e in entries.items()}
         restored = []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -356,28 +356,45 @@ def test_offline_changes_are_kept_and_sent_later_with_longer_and_longer_pauses(p
     check([here, there], words)
 
 
+class Locked(BaseHTTPRequestHandler):
+    """A host that lets nobody in."""
+
+    def do_GET(self) -> None:
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", 'Basic realm="git"')
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
 def test_a_remote_that_asks_for_a_password_is_told_and_nobody_is_asked(
-    pair: Pair, monkeypatch: pytest.MonkeyPatch
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     here, _, _ = pair
-    here.write("Work/plan.md")
-    words = "fatal: Authentication failed for 'https://example.org/'"
-    real = git_process.call
-
-    def refuse(arguments: Any, *more: Any) -> Any:
-        if "ls-remote" in arguments:
-            return subprocess.CompletedProcess(arguments, 128, b"", words.encode())
-        return real(arguments, *more)
-
-    monkeypatch.setattr("neurigraph.sync.git.call", refuse)
-    with pytest.raises(GitFailed):
-        here.sync()
+    asked = tmp_path / "asked"
+    asking = tmp_path / "askpass"
+    asking.write_text(f"#!/bin/sh\ntouch {asked}\necho x\n", "utf-8")
+    asking.chmod(0o755)
+    for name in ("GIT_ASKPASS", "SSH_ASKPASS"):
+        monkeypatch.setenv(name, str(asking))
+    host = HTTPServer(("127.0.0.1", 0), Locked)
+    threading.Thread(target=host.serve_forever, daemon=True).start()
+    try:
+        address = f"http://127.0.0.1:{host.server_port}/me/memory.git"
+        git(here.vault, "remote", "set-url", "origin", address)
+        here.write("Work/plan.md")
+        with pytest.raises(GitFailed):
+            here.sync()
+    finally:
+        host.shutdown()
+        host.server_close()
     state = here.memory.sync_state()
     assert state["state"] == "stopped"
     assert "works in the vault without asking" in str(state["problem"])
-    environment = git_process.environment()
-    assert environment["GIT_TERMINAL_PROMPT"] == "0"
-    assert environment["GIT_ASKPASS"] == ""
+    assert not asked.exists()
+    assert "Work/plan.md" in committed(here)
 
 
 def test_a_remote_that_does_not_answer_holds_up_no_stop(
