@@ -26,7 +26,7 @@ def test_every_transcript_is_byte_identical_after_a_kill_at_any_step(
     )
     assert done.returncode == 0, done.stderr[-3000:]
     steps = done.stdout.split("\n")
-    assert len(steps) > 40
+    assert len(steps) > 30
     assert {"start", "written", "checked", "in place", "compared for removal", "removed"} <= set(
         steps
     )
