@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 
-from neurigraph.index.library import Library, Place
+from neurigraph.index.library import Library
 from neurigraph.index.record import Record, Sections
 from neurigraph.model import Passage
 from neurigraph.search.cascade import Search
 from neurigraph.search.context import Candidate, Context, pack
 from neurigraph.vault.turns import estimate_tokens
-from neurigraph.views import OLDEST, Views
+from neurigraph.views import Views
 
 MOST = 40
 """Memories that are looked at for one context; more never fit."""
@@ -39,23 +39,20 @@ class Contexts:
         self._sections_of = sections_of
 
     def context(
-        self, place: Place | None, seen: Collection[str], query: str, max_tokens: int
+        self, seen: Collection[str] | None, query: str, max_tokens: int, *, by_topic: bool
     ) -> Context:
-        """What fits of the memories in `seen`, which are those of `place` if one is given.
+        """What fits of the memories in `seen`, or of all.
 
-        With a query those that answer it, with a place its hottest, with neither the hottest of
-        each topic.
+        With a query those that answer it; without one the hottest, and with `by_topic` the
+        hottest of each topic.
         """
         if query.strip():
-            found = self._answering(query, seen)
-        else:
-            records = [r for i in seen if (r := self._library.find(i)) is not None]
-            found = self._hottest(records, by_topic=place is None)
-        packed = pack(found, max_tokens, estimate_tokens)
-        beyond = max(0, len(seen) - MOST) if not query.strip() else 0
-        return replace(packed, left_out=packed.left_out + beyond)
+            return pack(self._answering(query, seen), max_tokens, estimate_tokens)
+        records = [r for r in self._library.memories() if seen is None or r.id in seen]
+        packed = pack(self._hottest(records, by_topic), max_tokens, estimate_tokens)
+        return replace(packed, left_out=len(records) - len(packed.memories))
 
-    def _answering(self, query: str, seen: Collection[str]) -> list[Candidate]:
+    def _answering(self, query: str, seen: Collection[str] | None) -> list[Candidate]:
         ranking = self._search.rank(query, within=seen, enough=MOST)
         hits = ranking.hits[:MOST]
         records = {i: r for i in (h.id for h in hits) if (r := self._library.find(i)) is not None}
@@ -68,17 +65,13 @@ class Contexts:
             replace(c, score=scores[c.id], passages=tuple(passages.get(c.id, ()))) for c in bare
         ]
 
-    def _hottest(self, records: Iterable[Record], *, by_topic: bool) -> list[Candidate]:
-        ordered = sorted(records, key=self._heat)
-        if by_topic:
-            ordered = _in_turns(self._library, ordered)
-        candidates = self._candidates(list(islice(ordered, MOST)))
+    def _hottest(self, records: Iterable[Record], by_topic: bool) -> list[Candidate]:
+        """The most lately used first; pinned ones, which never cool, before all."""
+        used = self._views.used
+        ordered = sorted(records, key=lambda r: (r.pinned, used(r), r.id), reverse=True)
+        chosen = _in_turns(ordered) if by_topic else ordered[:MOST]
+        candidates = self._candidates(chosen)
         return [replace(c, score=STEP**number) for number, c in enumerate(candidates)]
-
-    def _heat(self, record: Record) -> tuple[int, float, str]:
-        used = self._views.used(record)
-        stamp = -used.timestamp() if used > OLDEST else 0.0
-        return (self._views.temperature(record).rank, stamp, record.id)
 
     def _candidates(self, records: Sequence[Record]) -> list[Candidate]:
         sections = self._sections_of(records)
@@ -101,10 +94,16 @@ class Contexts:
         return found
 
 
-def _in_turns(library: Library, ordered: Iterable[Record]) -> list[Record]:
-    """The first of each topic, then the second of each, and so on."""
-    topics: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
+def _in_turns(ordered: Iterable[Record]) -> list[Record]:
+    """The first of each topic, then the second of each, and so on, as many as are looked at."""
+    rounds: list[list[Record]] = []
+    met: Counter[tuple[str, ...]] = Counter()
     for record in ordered:
-        topics[library.names_of(record)].append(record)
-    rounds = zip_longest(*topics.values())
-    return [record for record in chain.from_iterable(rounds) if record is not None]
+        topic = tuple(record.path.split("/")[:-1][:2])
+        if met[topic] == len(rounds):
+            rounds.append([])
+        rounds[met[topic]].append(record)
+        met[topic] += 1
+        if len(rounds[0]) == MOST:
+            break
+    return list(islice(chain.from_iterable(rounds), MOST))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from neurigraph.edits.memories import MemoryEdit
 from neurigraph.edits.prepared import PART_TOKENS
@@ -18,7 +19,12 @@ from neurigraph.summarize.draft import Draft
 from neurigraph.vault.turns import split_parts
 from neurigraph.views import Reader, within
 
-QUERY_WORDS = 40
+QUERY_WORDS = 20
+"""Words of the query for what is alike: the title's and the first keywords'; more only cost."""
+
+CANDIDATES = 40
+"""Memories that are looked at for voters: some may be out of sight."""
+
 _WORDS = re.compile(r"\w+")
 MEMORY_ID_IN_TEXT = re.compile(r"\bm-\d{8}-[0-9a-f]{8}\b")
 
@@ -54,11 +60,6 @@ class Filing:
     def suggestion(self, conversation: Conversation, reader: Reader) -> Suggestion | None:
         """The topic of the memories most like it, among those that this reader may see."""
         library = self._library
-        visible = {
-            r.id: r
-            for r in library.memories()
-            if r.kind == "memory" and reader.may_see(library, r) and not unsorted(r.path)
-        }
         topics = {
             p.path: f"{p.name} {p.note.description if p.note else ''}"
             for p in library.places().values()
@@ -68,17 +69,21 @@ class Filing:
             and not unsorted(f"{p.path}/")
         }
         keywords, text = self._about(conversation)
-        ranking = self._search.rank(text, within=visible.keys(), enough=VOTERS)
-        similar = []
-        for ranked in ranking.hits[:VOTERS]:
-            record = visible.get(ranked.id)
+        ranking = self._search.rank(text, enough=CANDIDATES)
+        similar: list[Similar] = []
+        for ranked in ranking.hits[:CANDIDATES]:
+            record = library.find(ranked.id)
             place = library.place_of(record) if record else None
-            if record is None or place is None or place.kind != "focused":
+            if record is None or place is None or place.path not in topics:
+                continue
+            if record.kind != "memory" or not reader.may_see(library, record):
                 continue
             near = ranking.passages.get(ranked.id, ())
             words = f"{record.title} {' '.join(record.keywords)}"
             cosine = near[0].score if near else None
             similar.append(Similar(place.path, record.title, cosine, words))
+            if len(similar) == VOTERS:
+                break
         return suggest(keywords, similar, topics)
 
     def _about(self, conversation: Conversation) -> tuple[list[str], str]:
@@ -86,10 +91,9 @@ class Filing:
         draft = self._draft(next(iter(split_parts(conversation.content, PART_TOKENS)), ""))
         title = conversation.title or draft.title
         keywords = [title, *(conversation.keywords or draft.keywords)]
-        summary = conversation.summary or draft.summary
         # bare words: quotes and signs would be read as a search's operators
-        words = _WORDS.findall(f"{' '.join(keywords)} {summary}")
-        return keywords, " ".join(words[:QUERY_WORDS])
+        words = dict.fromkeys(w.casefold() for w in _WORDS.findall(" ".join(keywords)))
+        return keywords, " ".join(islice(words, QUERY_WORDS))
 
     def bounded_edit(self, edit: MemoryEdit, reader: Reader) -> MemoryEdit:
         """The same edit, its new topic checked: within the reader's scope, and seen by it."""

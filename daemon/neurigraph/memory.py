@@ -596,7 +596,7 @@ class Memory:
         if git.top() is None:
             return ()
         # a stranger's id is made of its path and stands in no file
-        return git.ever_held(memory_id if memory_id.startswith("m-") else "", paths)
+        return git.ever_held(f"id: {memory_id}" if memory_id.startswith("m-") else "", paths)
 
     def held_out(self, path: str) -> bool:
         """Whether git sync must leave this file out of its commits for now."""

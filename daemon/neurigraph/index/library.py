@@ -60,6 +60,7 @@ class Library:
         self._edges: list[Edge] | None = None
         self._names: dict[str, list[str]] | None = None
         self.generation = 0
+        self._any_private, self._private_of = False, -1
 
     # -- changes, by the indexer alone
 
@@ -74,7 +75,9 @@ class Library:
                 if old is not None and old.id != record.id and self._by_id.get(old.id) is old:
                     del self._by_id[old.id]
                 if old is None or old.id != record.id or old.kind != record.kind:
-                    self._members = self._names = None
+                    self._names = None
+                    if old is not None or not self._joined(record):
+                        self._members = None
                 if record.kind == "node" or (old is not None and old.kind == "node"):
                     self._places = None
                 if old is None or old.links != record.links or old.kind != record.kind:
@@ -84,6 +87,18 @@ class Library:
             self.generation += 1
             if self._members is None:
                 self._places = None
+
+    def _joined(self, record: Record) -> bool:
+        """Whether a new memory just joins a node that is known: the usual case, and a cheap one."""
+        if record.kind == "node" or self._places is None or self._members is None:
+            return False
+        place = self.place_of(record)
+        if place is None:
+            return False
+        self._members.setdefault(place.id, []).append(record.path)
+        if place.parent:
+            self._members.setdefault(place.parent, []).append(record.path)
+        return True
 
     def remove(self, paths: Iterable[str]) -> None:
         """Forget records by path."""
@@ -379,10 +394,18 @@ class Library:
                 self._edges = list(self._build_edges())
             return self._edges
 
+    def any_private(self) -> bool:
+        """Whether there is anything private at all."""
+        with self.lock:
+            if self._private_of != self.generation:
+                self._any_private = any(r.private for r in self._by_path.values())
+                self._private_of = self.generation
+            return self._any_private
+
     def edges_without_private(self) -> list[Edge]:
         """The edges that are left without what private notes say."""
         with self.lock:
-            if not any(r.private for r in self._by_path.values()):
+            if not self.any_private():
                 return self.edges()
             return list(self._build_edges(private=False))
 
