@@ -12,7 +12,7 @@ from pathlib import Path
 from neurigraph.edits.desk import Desk
 from neurigraph.edits.memories import trashed_notes
 from neurigraph.edits.tombstones import Tombstones
-from neurigraph.errors import NotFound
+from neurigraph.errors import NeurigraphError, NotFound
 from neurigraph.index.reading import claimed_id
 from neurigraph.index.record import Record
 from neurigraph.vault.layout import INBOX_DROP, RECALL, TRASH, recall_dir, stranger_id
@@ -108,8 +108,16 @@ def _copies(desk: Desk, memory_id: str) -> list[str]:
 def _elsewhere(desk: Desk, memory_id: str, known: Sequence[str], history: History) -> list[str]:
     """What lies where we do not delete: git's history, exports that were dropped here."""
     said = []
-    if paths := history(memory_id, known):
-        named = " ".join(f"--path {_quoted(path)}" for path in paths)
+    belongings = [recall_dir(memory_id)] if memory_id.startswith("m-") else []
+    try:
+        paths = history(memory_id, [*known, *belongings])
+    except NeurigraphError as error:
+        said.append(f"git could not be asked whether its history still holds it ({error})")
+        paths = ()
+    if paths:
+        short = [p for p in paths if not p.startswith(f"{RECALL}/")]
+        short += belongings if len(short) < len(paths) else []
+        named = " ".join(f"--path {_quoted(path)}" for path in short)
         said.append(
             "git's history still holds it. To remove it there, close Obsidian, stop the daemon, "
             f"and run in {desk.files.root}: git filter-repo --invert-paths {named} ; then push "

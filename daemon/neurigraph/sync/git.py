@@ -226,7 +226,7 @@ class Git:
         return self._try("grep", "-qIF", "-e", words, commit).returncode == 0
 
     def ever_held(self, words: str, paths: Sequence[str]) -> list[str]:
-        """The paths that any commit ever had of these, and of notes with these words in them.
+        """The paths that any commit ever had of these, and of files with these words in them.
 
         Reads the whole history, which may take seconds.
         """

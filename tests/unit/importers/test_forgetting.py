@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -116,3 +118,28 @@ def test_a_version_must_be_named_and_what_remains_is_said(memory: Memory) -> Non
     assert any("Games/copy.md" in line for line in done.remains)
     assert any("_inbox/done" in line for line in done.remains)
     assert copy.exists()
+
+
+def git(vault: Path, *words: str) -> None:
+    """Git with an identity, as a person would run it."""
+    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    subprocess.run(["git", *who, *words], cwd=vault, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
+def test_what_gits_history_still_holds_is_said_with_how_to_remove_it(memory: Memory) -> None:
+    saved = memory.save(TALK)
+    first = memory.memory(saved.id).path
+    git(memory.vault, "init", "--quiet")
+    git(memory.vault, "add", "--all")
+    git(memory.vault, "commit", "--quiet", "-m", "one")
+    memory.update_memory(saved.id, MemoryEdit(focused_topic="Openings"), "*")
+    git(memory.vault, "add", "--all")
+    git(memory.vault, "commit", "--quiet", "-m", "two")
+    second = memory.memory(saved.id).path
+    (line,) = memory.forget_memory(saved.id, "*").remains
+    assert "git filter-repo --invert-paths" in line
+    for path in (first, second, f"_recall/{saved.id}"):
+        assert f"--path '{path}'" in line
+    new = memory.save(Conversation("## User\n\nHow long does rye rise?\n", title="Rye"))
+    assert memory.forget_memory(new.id, "*").remains == ()

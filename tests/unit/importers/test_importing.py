@@ -407,7 +407,7 @@ def test_a_conversation_goes_to_a_topic_that_it_fits_and_others_are_not_guessed(
     for number, said in enumerate(("rye starter rising dough", "wheat dough oven crust rising")):
         memory.save(
             Conversation(
-                f"## User\n\nTell me of {said}.\n\n## Assistant\n\nThe {said} is a matter of time.\n",
+                f"## User\n\nTell me of {said}.\n\n## Assistant\n\nIt takes {said} time.\n",
                 title=f"Bread {number}: {said}",
                 broad_topic="Kitchen/Baking",
                 keywords=("rye", "dough", "rising", "bread"),
