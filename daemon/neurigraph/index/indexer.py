@@ -529,7 +529,7 @@ class Indexer:
     # -- problems and news
 
     def _list_problems(self, record: Record) -> None:
-        text = record.problem or record.flagged
+        text = record.flagged or record.problem
         if record.twin_of:
             holder = self._library.find(record.twin_of)
             other = holder.path if holder else "another note"

@@ -52,7 +52,7 @@ _REPORTED = re.compile(
     re.MULTILINE,
 )
 """The lines of a note that cooling and warming write."""
-_CONFLICT_MARKERS = re.compile(r"^(?:<{7} |>{7} )", re.MULTILINE)
+_CONFLICT_MARKERS = re.compile(rb"^(?:<{7} |>{7} )", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ def _flag_for(path: str, note: Note) -> str:
             "a sync tool kept this second version; copy what you need into the note it belongs to, "
             "then delete it"
         )
-    if _CONFLICT_MARKERS.search(note.body):
+    if _CONFLICT_MARKERS.search(note.raw):
         return "git left conflict markers in this note; choose between the versions and remove them"
     return ""
 

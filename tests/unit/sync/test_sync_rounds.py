@@ -39,6 +39,10 @@ def committed(machine: Machine) -> set[str]:
     return set(git(machine.vault, "ls-files", "-z").split("\0")) - {""}
 
 
+def words_of(machine: Machine) -> list[str]:
+    return sorted(machine.words.written)
+
+
 # -- what is committed
 
 
@@ -195,6 +199,9 @@ def test_a_merge_that_a_person_has_begun_is_left_alone(pair: Pair) -> None:
     settle([here, there])
     for machine in pair[:2]:
         machine.change_line("Work/plan.md", 2)
+        full = machine.vault / "Work/plan.md"
+        full.write_bytes(set_keys(full.read_bytes(), {"mood": machine.name}))
+        machine.seen("Work/plan.md")
     there.sync()
     git(here.vault, "commit", "-qam", "mine")
     git(here.vault, "config", "--remove-section", "merge.neurigraph-note", ok=(0, 128))
@@ -208,7 +215,11 @@ def test_a_merge_that_a_person_has_begun_is_left_alone(pair: Pair) -> None:
     here.memory.sync.follow()
     assert (here.vault / "Work/plan.md").read_bytes() == before
     assert git(here.vault, "rev-parse", "HEAD") == head
-    assert any("markers" in p.problem for p in here.memory.problems()) or here.memory.reconcile()
+    here.seen("Work/plan.md")
+    assert [p.path for p in here.memory.problems() if "conflict markers" in p.problem] == [
+        "Work/plan.md"
+    ]
+    assert here.memory.search(words_of(here)[0]).hits
     git(here.vault, "merge", "--abort")
     settle([here, there])
     check([here, there], words)
