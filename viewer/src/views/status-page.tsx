@@ -235,10 +235,9 @@ function Sync({ status: { sync } }: { status: Status }) {
         </>
       ) : (
         <p className="text-ink-soft">
-          Off. To keep several machines in step, put the vault under git, add a remote, and set{" "}
-          <code className="rounded bg-sunken px-1.5 py-0.5 font-mono text-[13px] whitespace-nowrap">enabled = true</code>{" "}
-          under <code className="rounded bg-sunken px-1.5 py-0.5 font-mono text-[13px]">[sync]</code> in this machine’s
-          settings.
+          Off. To keep several machines in step with git, run{" "}
+          <code className="rounded bg-sunken px-1.5 py-0.5 font-mono text-[13px]">neurigraph sync init ADDRESS</code> on each
+          of them.
         </p>
       )}
     </Card>
