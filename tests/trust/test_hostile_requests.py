@@ -361,4 +361,4 @@ def quoted_alone(value: Any, allowed: tuple[str, ...], inside: bool = False) -> 
 
 def outside_the_quotes(said: str) -> str:
     """What is left of an answer without what stands between marks that a memory cannot guess."""
-    return re.sub(r"<<<quoted ([0-9a-f]{12}):.*?quoted \1>>>", "", said, flags=re.DOTALL)
+    return re.sub(r"<<<quoted ([0-9a-f]{12})\b.*?quoted \1>>>", "", said, flags=re.DOTALL)
