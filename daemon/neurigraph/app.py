@@ -235,22 +235,24 @@ async def event_stream(memory: Memory, stopping: asyncio.Event) -> AsyncIterator
 
     unsubscribe = memory.events.subscribe(listen)
     stop = asyncio.create_task(stopping.wait())
+    following: asyncio.Task[Event] | None = None
     try:
         yield b"retry: 2000\nevent: status\ndata: {}\n\n"
         while not stopping.is_set():
-            following = asyncio.create_task(queue.get())
+            following = following or asyncio.create_task(queue.get())
             done, _ = await asyncio.wait(
                 {following, stop}, timeout=KEEP_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
             if following in done:
-                event = following.result()
+                event, following = following.result(), None
                 data = json.dumps(dict(event.data), default=str)
                 yield f"event: {event.kind}\ndata: {data}\n\n".encode()
-            else:
-                following.cancel()
-                if not done:
-                    yield b": still here\n\n"
+            elif not done:
+                yield b": still here\n\n"
     finally:
+        # a reader may leave at any moment, in the middle of a wait too
+        if following is not None:
+            following.cancel()
         stop.cancel()
         unsubscribe()
 
