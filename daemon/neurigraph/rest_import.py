@@ -32,8 +32,7 @@ async def start_import(request: Request) -> Response:
     memory, path = memory_of(request), Path(body.path)
     if not path.is_absolute() or "\0" in body.path:
         raise InvalidInput("path", "name the whole path")
-    if not await run_in_threadpool(path.exists):
-        raise InvalidInput("path", f"{path} is not there")
+    await run_in_threadpool(lambda: memory.capture.check(path))
 
     def work() -> dict[str, object]:
         report = memory.import_from(path, body.topic, dry_run=body.dry_run)

@@ -7,6 +7,7 @@ import click
 from make_docs import DOCS, settings_page
 from neurigraph.cli import commands
 from neurigraph.rest_api import routes
+from neurigraph.rest_import import import_routes
 from neurigraph.rest_jobs import job_routes
 
 
@@ -17,7 +18,8 @@ def test_every_setting_is_on_the_settings_page() -> None:
 
 def test_every_rest_route_is_on_the_api_page() -> None:
     written = (DOCS / "api.md").read_text("utf-8")
-    missing = {r.path for r in [*routes(), *job_routes()] if r.path not in written}
+    every = [*routes(), *job_routes(), *import_routes()]
+    missing = {r.path for r in every if r.path not in written}
     assert not missing
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from neurigraph.capture.report import Report
 from neurigraph.capture.run import Progress, Table, run_import
 from neurigraph.edits.prepared import Ready
 from neurigraph.edits.topics import GENERAL, INBOX
-from neurigraph.errors import NotFound
+from neurigraph.errors import InvalidInput, NotFound
 from neurigraph.events import EventBus
 from neurigraph.model import Conversation
 from neurigraph.vault.layout import INBOX_DROP
@@ -59,6 +60,17 @@ class Capture:
         self._stop = threading.Event()
         self._closing = False
         self.last: Report | None = None
+
+    def check(self, path: Path) -> None:
+        """Raise `InvalidInput` for what must not be imported: the vault into itself."""
+        vault = Path(os.path.realpath(self.table.desk.files.root))
+        place = Path(os.path.realpath(path))
+        if not place.exists():
+            raise InvalidInput("path", f"{path} is not there; name a file, a zip or a folder")
+        if place == vault or place in vault.parents:
+            raise InvalidInput("path", f"the vault lies in {path}; name a folder without it")
+        if vault in place.parents and (vault / INBOX_DROP) not in place.parents:
+            raise InvalidInput("path", f"{path} lies in the vault, whose notes are known already")
 
     def run(self, path: Path, topic: str = "", *, dry_run: bool = False) -> Report:
         """Import what lies at a path; progress comes as events of the job `import`."""

@@ -14,6 +14,7 @@ from neurigraph.capture.reader import read_here
 from neurigraph.capture.report import Report
 from neurigraph.edits import save
 from neurigraph.edits.memories import MemoryEdit
+from neurigraph.errors import InvalidInput
 from neurigraph.memory import Memory
 from neurigraph.model import Conversation
 from neurigraph.settings import ImportSettings, Settings
@@ -419,3 +420,15 @@ def test_a_conversation_goes_to_a_topic_that_it_fits_and_others_are_not_guessed(
     memory.import_from(path)
     assert memory.memory(named(memory, "Bread")).focused == "Baking"
     assert memory.memory(named(memory, "Knees")).broad == "Inbox"
+
+
+def test_the_vault_is_not_imported_into_itself(memory: Memory, tmp_path: Path) -> None:
+    memory.import_from(export_of(tmp_path, BREAD))
+    (memory.vault / "_inbox").mkdir()
+    dropped = memory.vault / "_inbox" / "x.md"
+    dropped.write_text("x")
+    memory.capture.check(dropped)
+    memory.capture.check(tmp_path / "conversations.json")
+    for path in (memory.vault, memory.vault / "Inbox", tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(InvalidInput):
+            memory.capture.check(path)
