@@ -207,7 +207,7 @@ def _windows(reading: Reading, memory_id: str, weight: float) -> list[_Spot]:
         if any(text == number and abs(at - other) < APART for text, other in chosen):
             continue
         chosen.append((number, at))
-        starts = reading.marked[number].starts()
+        starts = reading.starts(number)
         last = len(starts) - 1
         first, after = max(at * BIN - BIN // 2, 0), (at + 1) * BIN + BIN // 2
         end = int(starts[after]) if after <= last else int(starts[last]) + LONGEST_WORD

@@ -39,7 +39,10 @@ from neurigraph.settings import SearchSettings
 log = logging.getLogger(__name__)
 
 CANDIDATES = 100
-"""Memories, the best by full text, of which the windows are looked at."""
+"""Memories, the best by full text, that are put in order."""
+
+WINDOWED = 50
+"""Those of them whose windows are looked at; with more the order stayed the same."""
 
 PHRASE_CANDIDATES = 1_000
 """Memories with all words of a quoted phrase in which the phrase itself is looked for."""
@@ -169,7 +172,7 @@ class Search:
         terms = asked.terms(tuple(required))
         if asked.must or asked.banned:
             enough = PHRASE_CANDIDATES
-        return self._keywords.search(terms, enough, asked.scope, _TEXT)
+        return self._keywords.search(terms, enough, asked.scope, _TEXT, masks=False)
 
     def _with_phrases(self, asked: _Asked, found: Sequence[Match]) -> tuple[Match, ...]:
         there = phrases_in(self._keywords, [m.id for m in found], [*asked.must, *asked.banned])
@@ -295,8 +298,8 @@ class Search:
 
     def _read(self, asked: _Asked, matches: Matches, exact: Sequence[Ranked]) -> Reading:
         named = {ranked.id for ranked in exact}
-        near = matches.best[:CANDIDATES]
-        near += tuple(m for m in matches.best[CANDIDATES:] if m.id in named)
+        near = matches.best[:WINDOWED]
+        near += tuple(m for m in matches.best[WINDOWED:] if m.id in named)
         return read_texts(self._keywords, near, asked.wanted, asked.phrases)
 
     def _listing(self, query: Query, cards: dict[str, Card]) -> Ranking:

@@ -67,6 +67,8 @@ class Keywords(Protocol):
         limit: int,
         allow: Collection[str] | None = None,
         parts: Sequence[Part] = ...,
+        *,
+        masks: bool = ...,
     ) -> Matches: ...
     def marks(
         self, ids: Iterable[str], terms: Sequence[str], source: Source = "transcript"

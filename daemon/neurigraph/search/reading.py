@@ -5,8 +5,8 @@ No file is opened: the keyword index keeps the words of every text in running or
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 
 import numpy as np
@@ -53,28 +53,51 @@ class Reading:
     marked: tuple[Marked, ...]
     windows: Windows
     terms: tuple[str, ...]
+    _numbers: Mapping[str, Sequence[int]]
+    _starts: dict[int, NDArray[np.int64]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, places: Sequence[Place], marked: Sequence[Marked], windows: Windows, terms: list[str]
+    ) -> Reading:
+        """Put together what was read."""
+        numbers: dict[str, list[int]] = {}
+        for number, place in enumerate(places):
+            numbers.setdefault(place.id, []).append(number)
+        return cls(tuple(places), tuple(marked), windows, tuple(terms), numbers)
 
     @classmethod
     def empty(cls) -> Reading:
         """Nothing was read."""
-        return cls((), (), find_windows((), np.empty(0)), ())
+        return cls.of((), (), find_windows((), np.empty(0)), [])
 
     def number(self, memory_id: str, source: Source) -> int | None:
         """The number of a text, or None when it was not read."""
-        place = Place(memory_id, source)
-        return self.places.index(place) if place in self.places else None
+        for number in self._numbers.get(memory_id, ()):
+            if self.places[number].source == source:
+                return number
+        return None
+
+    def starts(self, number: int) -> NDArray[np.int64]:
+        """For each word of a text the character at which it begins."""
+        if number not in self._starts:
+            self._starts[number] = self.marked[number].starts()
+        return self._starts[number]
 
     def words_in(self, number: int, start: int, end: int) -> list[tuple[int, int, str]]:
         """Position, character and term of the query's words that begin within these characters
         of text `number`."""
-        marked = self.marked[number]
-        characters = marked.starts()
+        marked, characters = self.marked[number], self.starts(number)
         first, last = np.searchsorted(characters, [start, end])
         low, high = np.searchsorted(marked.positions, [first, last])
+        positions = marked.positions[low:high]
         return [
-            (position, int(characters[position]), self.terms[term])
-            for position, term in zip(
-                marked.positions[low:high].tolist(), marked.terms[low:high].tolist(), strict=True
+            (position, character, self.terms[term])
+            for position, character, term in zip(
+                positions.tolist(),
+                characters[positions].tolist(),
+                marked.terms[low:high].tolist(),
+                strict=True,
             )
         ]
 
@@ -90,8 +113,7 @@ class Reading:
         """Text number, bin and score of all windows of a memory, best first."""
         found = [
             (number, at, score)
-            for number, place in enumerate(self.places)
-            if place.id == memory_id
+            for number in self._numbers.get(memory_id, ())
             for at, score in self.windows.of_text(number)
         ]
         return sorted(found, key=lambda window: -window[2])
@@ -122,7 +144,7 @@ def read_texts(
             marked.append(found)
             texts.append(Occurrences(positions, which))
     windows = find_windows(texts, weights)
-    return Reading(tuple(places), tuple(marked), windows, tuple(terms))
+    return Reading.of(places, marked, windows, terms)
 
 
 def phrases_in(

@@ -76,20 +76,29 @@ def find_windows(texts: Sequence[Occurrences], weights: Floats) -> Windows:
     count = len(weights)
     reach = len(NEIGHBOURS) // 2
     stride = int(positions.max()) // BIN + 2 * reach + 2  # keeps windows within their text
-    keys, inverse = np.unique(owner * stride + positions // BIN, return_inverse=True)
+    keys, inverse = _distinct(owner * stride + positions // BIN)
     held = np.bincount(inverse * count + terms, minlength=len(keys) * count)
-    held = held.reshape(len(keys), count).astype(np.float64)
-    where = keys // stride
-    counts = np.zeros_like(held)
+    held = held.reshape(len(keys), count).astype(np.float32)
+    counts: NDArray[np.float32] = np.zeros(held.shape, np.float32)
     for shift, weight in enumerate(NEIGHBOURS, -reach):
-        at = np.searchsorted(keys, keys + shift)
-        at[at == len(keys)] = 0
-        there = (keys[at] == keys + shift) & (where[at] == where)
-        counts += np.where(there, weight, 0.0)[:, None] * held[at]
+        at = np.minimum(np.searchsorted(keys, keys + shift), len(keys) - 1)
+        there = np.flatnonzero(keys[at] == keys + shift)
+        counts[there] += held[at[there]] * np.float32(weight)
+    where, bins = np.divmod(keys, stride)
     opening = positions < OPENING
-    common = np.zeros((len(texts), count))
-    np.add.at(common, (owner[opening], terms[opening]), 1.0)
+    common = np.bincount(owner[opening] * count + terms[opening], minlength=len(texts) * count)
     # the opening counts fully in its own window already
-    counts += np.where((keys % stride == 0)[:, None], 0.0, common[where])
+    elsewhere = bins > 0
+    counts[elsewhere] += common.reshape(len(texts), count)[where[elsewhere]]
     scores = (counts * (SATURATION + 1) / (counts + SATURATION)) @ weights
-    return Windows(where, keys % stride, scores)
+    return Windows(where, bins, scores)
+
+
+def _distinct(keys: Ints) -> tuple[Ints, Ints]:
+    """The different keys, ascending, and for each key the number of its own."""
+    new = np.diff(keys, prepend=-1)
+    if (new < 0).any():  # phrases stand after the words
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        return distinct, inverse
+    first = new > 0
+    return keys[first], np.cumsum(first) - 1
