@@ -25,6 +25,10 @@ from neurigraph.sync.git_process import (
     environment,
 )
 
+_SSH_OPTIONS = (
+    "-oBatchMode=yes -oConnectTimeout=20 -oServerAliveInterval=15 -oServerAliveCountMax=4"
+)
+
 LOCK_PATIENCE = 20.0
 """Seconds to wait for another git that holds the lock of the index."""
 
@@ -81,12 +85,9 @@ class Git:
 
     @property
     def folder(self) -> Path:
-        """Git's own folder for this working tree."""
+        """Git's own folder for this working tree. Raises `GitFailed` when git refuses it."""
         if self._folder is None:
-            done = self._try("rev-parse", "--absolute-git-dir")
-            if done.returncode:
-                return self.root / ".git"
-            self._folder = Path(_line(done.stdout))
+            self._folder = Path(_line(self._run("rev-parse", "--absolute-git-dir").stdout))
         return self._folder
 
     def is_locked(self) -> bool:
@@ -106,6 +107,10 @@ class Git:
             if (self.folder / name).exists():
                 return what
         return ""
+
+    def is_shallow(self) -> bool:
+        """Whether the clone lacks the beginning of its history."""
+        return (self.folder / "shallow").exists()
 
     def branch(self) -> str:
         """The branch that is checked out, also before its first commit; empty when detached."""
@@ -186,9 +191,12 @@ class Git:
     def commit(self, message: str) -> str:
         """Commit the index, hooks included, and answer the id."""
         self._wait_for_lock()
-        self._run(
-            *self._who(), "commit", "--quiet", "--no-gpg-sign", "--file=-", given=message.encode()
-        )
+        words = ("commit", "--quiet", "--no-gpg-sign", "--file=-")
+        try:
+            self._run(*self._who(), *words, given=message.encode("utf-8", "replace"))
+        except GitFailed:
+            if self.has_staged():
+                raise  # else another git has committed it meanwhile
         return self.commit_of("HEAD")
 
     def fast_forward(self, commit: str) -> None:
@@ -230,8 +238,8 @@ class Git:
 
         Reads the whole history, which may take seconds.
         """
-        asked = [["--", *(f":(literal){path}" for path in paths)]] if paths else []
-        asked += [[f"-S{words}", "--", "*.md"]] if words else []
+        asked = [["--", *paths]] if paths else []
+        asked += [[f"-S{words}"]] if words else []
         found: dict[str, None] = {}
         for question in asked:
             listing = ("log", "--all", "--format=", "--name-only", "--relative", "-z", *question)
@@ -328,7 +336,12 @@ class Git:
         """A commit of this tree, which no branch names yet."""
         named = [word for parent in parents for word in ("-p", parent)]
         done = self._run(
-            *self._who(), "commit-tree", "--no-gpg-sign", tree, *named, given=message.encode()
+            *self._who(),
+            "commit-tree",
+            "--no-gpg-sign",
+            tree,
+            *named,
+            given=message.encode("utf-8", "replace"),
         )
         return _line(done.stdout)
 
@@ -414,7 +427,7 @@ class Git:
         command = os.environ.get("GIT_SSH_COMMAND") or self.config("core.sshCommand") or "ssh"
         if not command.split("/")[-1].startswith("ssh"):
             return {}
-        return {"GIT_SSH_COMMAND": f"{command} -oBatchMode=yes -oConnectTimeout=20"}
+        return {"GIT_SSH_COMMAND": f"{command} {_SSH_OPTIONS}"}
 
     def _wait_for_lock(self) -> None:
         deadline = time.monotonic() + LOCK_PATIENCE

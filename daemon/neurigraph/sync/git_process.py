@@ -16,8 +16,9 @@ from pathlib import Path
 from neurigraph.errors import NeurigraphError
 from neurigraph.sync.merge_note import Favour
 
-QUICK, NETWORK = 60.0, 300.0
-"""Seconds that a call on this machine, and one to the remote, may take."""
+QUICK, NETWORK = 600.0, 7200.0
+"""Seconds that a call on this machine, and one to the remote, may take at the very most: a checkout
+must not be broken off, and a first push may be large. A dead line is noticed much sooner."""
 
 OLDEST = (2, 30)
 
@@ -186,6 +187,7 @@ def call(
         raise GitMissing("git is not installed")
     fixed = ["--no-pager", "-c", "core.quotepath=off", "-c", "core.editor=true"]
     fixed += ["-c", "advice.detachedHead=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"]
+    fixed += ["-c", "http.lowSpeedLimit=100", "-c", "http.lowSpeedTime=60"]
     process = subprocess.Popen(
         [program, *fixed, *words],
         stdin=subprocess.PIPE,

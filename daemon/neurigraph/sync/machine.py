@@ -72,7 +72,7 @@ class Sync:
         self._enabled = settings.enabled
         self._running = threading.Lock()
         self._state: State = "idle" if settings.enabled else "off"
-        self._problem = ""
+        self._problem = self._trouble = ""
         self._ahead = self._behind = 0
         self._last: datetime | None = None
         self._changed_at: datetime | None = None
@@ -89,9 +89,9 @@ class Sync:
     @property
     def condition(self) -> Condition:
         """What is going on."""
-        return Condition(
-            self._enabled, self._state, self._last, self._problem, self._ahead, self._behind
-        )
+        state: State = "stopped" if self._trouble and self._enabled else self._state
+        problem = self._trouble or self._problem
+        return Condition(self._enabled, state, self._last, problem, self._ahead, self._behind)
 
     @property
     def next_look(self) -> datetime:
@@ -131,10 +131,17 @@ class Sync:
         """Follow what another git did, and sync when it is time."""
         if not self.git.is_repository():
             return
-        if not self._registered:
-            self._registered = True
-            register(self.git)
-        self.follow()
+        try:
+            if not self._registered:
+                register(self.git)
+                self._registered = True
+            self.follow()
+            self._trouble = ""
+        except NeurigraphError as error:
+            if str(error) != self._trouble:
+                log.warning("git in the vault cannot be used: %s", error)
+            self._trouble = str(error)
+            return
         now = self._clock()
         if not self._enabled or self._running.locked() or not self._is_due(now):
             return
@@ -198,8 +205,7 @@ class Sync:
             self._done(report)
             return report
         finally:
-            self._head_stamp = self.git.head_stamp()
-            self._count()
+            self._look_again()
             self._running.release()
 
     def _done(self, report: Report) -> None:
@@ -236,10 +242,11 @@ class Sync:
         self._wait = min(max(self._wait * 2, _FIRST_WAIT), _LONGEST_WAIT)
         self._next = now + self._wait
 
-    def _count(self) -> None:
-        """How far this machine and the remote are apart, as far as is known here."""
-        if not self.git.is_repository():
+    def _look_again(self) -> None:
+        """Note where git stands, and how far this machine and the remote are apart."""
+        if not self.git.is_repository() or self._trouble:
             return
+        self._head_stamp = self.git.head_stamp()
         self._remember(self.git.commit_of("HEAD"))
         branch = self.git.branch()
         there = self.git.commit_of(f"refs/remotes/{self.remote}/{branch}") if branch else ""

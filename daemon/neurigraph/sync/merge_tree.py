@@ -121,10 +121,15 @@ class _Merging:
         """Fetch at once what has to be looked into."""
         wanted = []
         for key in keys:
-            versions = [v for v in self._sides.versions(key) if v is not None]
-            if len({v.entry for v in versions}) > 1:
-                wanted += [v.entry.oid for v in versions if v.entry.mode in REGULAR]
-        self._contents.load(wanted)
+            base, ours, theirs = self._sides.versions(key)
+            found = [v for v in (base, ours, theirs) if v is not None]
+            changed = [v for v in (ours, theirs) if v is not None and not v.same(base)]
+            # what one side alone changed or added, or both alike, is taken unread
+            both = len(changed) == 2 and not changed[0].same(changed[1])
+            lone = len(changed) == 1 and base is not None and not (ours and theirs)
+            if both or lone:
+                wanted += found
+        self._contents.load(v.entry.oid for v in wanted if v.entry.mode in REGULAR)
 
     def _words(self, version: Version | None) -> bytes:
         """What a file says, however it is stored; nothing for none."""

@@ -131,6 +131,11 @@ class Round:
             raise SyncStopped(
                 "the vault is no git repository yet; begin with: neurigraph sync init"
             )
+        if git.is_shallow():
+            raise SyncStopped(
+                "the vault was cloned without its history, which a merge needs; "
+                "get it with: git fetch --unshallow"
+            )
         begun = git.unfinished()
         if begun:
             raise SyncStopped(

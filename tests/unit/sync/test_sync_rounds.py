@@ -20,7 +20,7 @@ from neurigraph.model import Conversation
 from neurigraph.sync import git_process
 from neurigraph.sync.drivers import is_registered
 from neurigraph.sync.git import Git
-from neurigraph.sync.git_process import GitBusy, GitFailed
+from neurigraph.sync.git_process import GitBusy, GitFailed, GitMissing
 from neurigraph.sync.round import SyncStopped
 from neurigraph.vault.note import read_note, set_keys
 from sync_machines import IDENTITY, Machine, Words, check, git, network, settle
@@ -291,6 +291,43 @@ def test_what_plain_git_took_from_a_memory_comes_back(pair: Pair) -> None:
     settle([here, there])
     check([here, there], words)
     assert path in here.notes()
+
+
+def test_a_clone_without_its_history_stops(pair: Pair, tmp_path: Path) -> None:
+    here, _, _ = pair
+    head = git(here.vault, "rev-parse", "HEAD")
+    (here.vault / ".git" / "shallow").write_text(head, "utf-8")
+    with pytest.raises(SyncStopped, match="fetch --unshallow"):
+        here.sync()
+
+
+def test_a_machine_without_git_says_so_once(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    here, _, _ = pair
+    monkeypatch.setenv("PATH", "")
+    here.memory.sync.git = Git(here.vault)
+    for _ in range(3):
+        here.memory.sync.tick()
+    assert "git is not installed" in str(here.memory.sync_state()["problem"])
+    assert len(caplog.records) == 1
+    with pytest.raises(GitMissing):
+        here.sync()
+
+
+def test_a_vault_without_a_repository_says_how_to_begin(pair: Pair) -> None:
+    here, _, _ = pair
+    (here.vault / ".git").rename(here.vault.parent / "git elsewhere")
+    here.memory.sync.tick()
+    with pytest.raises(SyncStopped, match="sync init"):
+        here.sync()
+
+
+def test_a_file_whose_name_is_no_text_is_carried(pair: Pair) -> None:
+    here, there, _ = pair
+    (here.vault / os.fsdecode(b"caf\xe9.png")).write_bytes(b"x")
+    settle([here, there])
+    assert (there.vault / os.fsdecode(b"caf\xe9.png")).exists()
 
 
 # -- a note that somebody works on
