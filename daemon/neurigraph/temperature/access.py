@@ -46,9 +46,11 @@ class AccessLog:
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
+        self.replaced = False
         try:
             self._open(path)
         except sqlite3.DatabaseError:
+            self.replaced = True
             path.replace(path.with_name(path.name + ".damaged"))
             self._open(path)
 

@@ -9,8 +9,10 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from neurigraph.edits.desk import Desk
 from neurigraph.errors import NeurigraphError
@@ -20,7 +22,7 @@ from neurigraph.index.library import Place
 from neurigraph.index.record import Record
 from neurigraph.temperature.access import AccessLog
 from neurigraph.temperature.cycle import take_up
-from neurigraph.temperature.shelf import Shelf
+from neurigraph.temperature.shelf import Done, Shelf
 from neurigraph.temperature.texts import Texts
 
 log = logging.getLogger(__name__)
@@ -28,8 +30,9 @@ log = logging.getLogger(__name__)
 SUMMARIES = 100
 """The most memories of lightly joined topics whose summaries one opening loads."""
 
-AT_ONCE = 16
-"""Transcripts that are unpacked between two moments at which an edit can get in."""
+AT_ONCE, THREADS = 32, 8
+"""Transcripts that are unpacked between two moments at which an edit can get in, and by how many
+threads: most of their time is spent waiting for the disk."""
 
 MOST_ASKED = 500
 """The most that is warmed when a person or an AI asks for a topic to be warmed; asking again goes
@@ -182,24 +185,32 @@ class Warmer:
         """Unpack the transcripts of the cold ones among these, in their order, up to a bound."""
         cold = [r.id for r in records if _is_cold(r)]
         wanted = cold[: max(most, 0)]
-        warmed: list[str] = []
-        for start in range(0, len(wanted), AT_ONCE):
-            now = self._desk.clock()
-            with self._edits:
-                if self._stop.is_set():
+        warmed = 0
+        if not wanted:
+            return Warmed(0, len(cold))
+        with ThreadPoolExecutor(min(THREADS, len(wanted)), "warming") as pool:
+            for start in range(0, len(wanted), AT_ONCE):
+                done = self._thaw(pool, wanted[start : start + AT_ONCE])
+                new = [d.id for d in done if d.restored]
+                warmed += len(new)
+                if new:
+                    self._events.publish("temperature", ids=new)
+                if not done or any(d.broken for d in done):
                     break
-                open_now = self._shelf.open_now()
-                for memory_id in wanted[start : start + AT_ONCE]:
-                    self._access.warmed(memory_id, now)
-                done = [self._shelf.thaw(i, now, open_now) for i in wanted[start : start + AT_ONCE]]
-                take_up(self._desk, self._access, done, now)
-            new = [d.id for d in done if d.restored]
-            warmed += new
-            if new:
-                self._events.publish("temperature", ids=new)
-            if any(d.broken for d in done):
-                break
-        return Warmed(len(warmed), len(cold) - len(warmed))
+        return Warmed(warmed, len(cold) - warmed)
+
+    def _thaw(self, pool: Executor, ids: Sequence[str]) -> list[Done]:
+        now = self._desk.clock()
+        with self._edits:
+            if self._stop.is_set():
+                return []
+            for memory_id in ids:
+                # first, so that no cycle finds them old again
+                self._access.warmed(memory_id, now)
+            thaw = partial(self._shelf.thaw, now=now, open_now=self._shelf.open_now())
+            done = list(pool.map(thaw, ids))
+            take_up(self._desk, self._access, done, now)
+        return done
 
     def warm(self, records: Sequence[Record]) -> Warmed:
         """Warm these because somebody asked for it: newest first, up to a large bound."""
