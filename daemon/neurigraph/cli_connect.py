@@ -137,7 +137,8 @@ def keep(vault: Path | None, scope: str) -> None:
     from neurigraph.session_hooks import keep as keep_log
     from neurigraph.session_hooks import read_hook
 
-    keep_log(program(), read_hook(_stdin()), ["--vault", str(chosen(vault))])
+    options = ["--vault", str(chosen(vault)), *(["--topic", scope] if scope else [])]
+    keep_log(program(), read_hook(_stdin()), options)
 
 
 def _stdin() -> str:
