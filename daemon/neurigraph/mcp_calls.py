@@ -23,18 +23,18 @@ from neurigraph.views import Reader
 
 T = TypeVar("T")
 
-SCOPE_HEADER = "x-neurigraph-scope"
 PROGRESS_SECONDS = 1.0
+OPEN_SECONDS = 30.0
+"""How long a call waits for a vault that is just being opened."""
 
 
 def scope_asked() -> str:
-    """The topic that this connection is limited to: a header of the stdio proxy, or `?scope=`."""
+    """The topic that this connection is limited to: `?scope=` of its address."""
     try:
         request = get_http_request()
     except RuntimeError:  # in the same process, as tests do
         return ""
-    asked = request.headers.get(SCOPE_HEADER) or request.query_params.get("scope") or ""
-    return asked.strip().strip("/")
+    return (request.query_params.get("scope") or "").strip().strip("/")
 
 
 async def carry_out(ctx: Context, memory: Memory, doing: str, call: Callable[[Reader], T]) -> T:
@@ -43,7 +43,12 @@ async def carry_out(ctx: Context, memory: Memory, doing: str, call: Callable[[Re
     Our errors become errors that the model reads.
     """
     scope = scope_asked()
-    task = asyncio.create_task(run_in_threadpool(lambda: call(memory.reader_for(scope))))
+
+    def work() -> T:
+        memory.wait_opened(OPEN_SECONDS)
+        return call(memory.reader_for(scope))
+
+    task = asyncio.create_task(run_in_threadpool(work))
     seconds = 0.0
     try:
         while not (await asyncio.wait({task}, timeout=PROGRESS_SECONDS))[0]:

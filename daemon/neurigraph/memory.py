@@ -60,7 +60,7 @@ from neurigraph.model import (
 from neurigraph.search.cascade import Search
 from neurigraph.search.context import Context
 from neurigraph.settings import Settings
-from neurigraph.store import NO_EMBEDDER, Store, open_store
+from neurigraph.store import NO_EMBEDDER, Store, catalog_path, open_store
 from neurigraph.summarize.draft import Draft
 from neurigraph.summarize.extractive import extractive
 from neurigraph.sync.git import Git
@@ -128,6 +128,8 @@ class Memory:
         self._progress = (0, 0)
         self._capture: Capture | None = None
         self._said: list[str] = []
+        self._lost = False
+        self.on_state_lost: Callable[[], None] = lambda: None
         self._last_draft: tuple[str, Draft] | None = None
         self._boot = boot
         self._climate_or_none: Climate | None = None
@@ -211,6 +213,7 @@ class Memory:
         store = self._store
         store.vectors.on_event = self._vectors_said
         store.indexer.on_damage = self._damaged
+        store.indexer.on_loss = self._lose
         store.vectors.start()
         self.reconcile()
         store.feeder.load(store.library.memories())
@@ -246,6 +249,32 @@ class Memory:
                 self._store_or_none.close()
                 self._store_or_none = None
 
+    def _lose(self) -> None:
+        self._lost = True
+
+    def look_after_state(self) -> None:
+        """Begin anew when this machine's folder was deleted, or can no longer be written to.
+
+        The vault has everything that matters, so nothing is asked for but time.
+        """
+        deleted = not catalog_path(self.state_dir).exists()
+        if self._state != "ready" or not (deleted or self._lost):
+            return
+        why = "was deleted" if deleted else "could not be written to"
+        log.warning("the state directory %s; it is made anew", why)
+        self._state = "starting"
+        self.events.publish("status")
+        self.close()
+        self._closing = self._lost = False
+        try:
+            self.on_state_lost()
+            self.open()
+        except NeurigraphError as error:
+            self.fail(error)
+            return
+        self._said.append(f"the state directory {why}; the indexes have been built again")
+        self.catch_up()
+
     def fail(self, error: NeurigraphError) -> None:
         """Remember why the vault cannot be served; every question is answered with it."""
         self._state, self._failure = "failed", error
@@ -261,6 +290,10 @@ class Memory:
     def state(self) -> State:
         """starting, indexing, ready, or failed."""
         return self._state
+
+    def wait_opened(self, timeout: float) -> bool:
+        """Wait until questions can be answered, with a failure if need be."""
+        return self._opened.wait(timeout)
 
     def wait_indexed(self, timeout: float) -> bool:
         """Wait until the first comparison is done."""
@@ -716,9 +749,22 @@ class Memory:
         within = self._within(scope, reader)
         try:
             return self._search.search(query, within=within, limit=limit, offset=offset)
-        except IndexDamaged as error:
-            self._store.indexer.rebuild_keyword(error)
+        except (IndexDamaged, LookupError, ValueError) as error:
+            damage = self._damage_behind(error)
+            if damage is None:
+                raise
+            self._store.indexer.rebuild_keyword(damage)
             raise NotReady("full text was damaged and is being built again; search") from error
+
+    def _damage_behind(self, error: Exception) -> IndexDamaged | None:
+        """Whether full text is damaged: a file that is altered while open gives wrong numbers."""
+        if isinstance(error, IndexDamaged):
+            return error
+        try:
+            self._store.keyword.check()
+        except IndexDamaged as found:
+            return found
+        return None
 
     def context(
         self, topic: str = "", query: str = "", max_tokens: int = 4_000, reader: Reader = PERSON
@@ -799,6 +845,8 @@ class Memory:
 
     def _vectors_said(self, kind: str, text: str) -> None:
         log.warning("vectors: %s %s", kind, text)
+        if "damaged" in text and text not in self._said:
+            self._said.append(f"{text}; the vectors are being made again")
         if kind == "vector_store_replaced" and self._store_or_none is not None:
             self._store_or_none.feeder.lost(self._store_or_none.library.memories())
         self.events.publish("status")
