@@ -137,7 +137,7 @@ def _print(result: dict[str, Any], name: str) -> None:
         _print_plan(result["rows"], out)
     else:
         _print_rows(result["rows"], out)
-    said = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    said = ", ".join(f"{count:,} {_words(what)}" for what, count in counts.items() if count)
     would = "would be: " if result["dry_run"] else ""
     out.print(Text(f"{name}: {would}{said or 'nothing in it to import'}"))
     for what, count in sorted(result["skipped"].items()):
@@ -150,13 +150,19 @@ def _print(result: dict[str, Any], name: str) -> None:
         raise Failure(result["error"])
 
 
+def _words(what: str) -> str:
+    return what.replace("_", " ")
+
+
 def _print_plan(rows: list[dict[str, str]], out: Console) -> None:
     """What would go where, by topic."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("Goes to", "Date", "Title", ""):
         table.add_column(heading, overflow="fold")
     for row in sorted(rows, key=lambda r: (r["what"] != "imported", r["path"], r["created"])):
-        note = row["reason"] if row["what"] == "imported" else f"{row['what']} {row['reason']}"
+        note = (
+            row["reason"] if row["what"] == "imported" else f"{_words(row['what'])} {row['reason']}"
+        )
         words = (row["path"], row["created"], row["title"], note)
         table.add_row(*[Text(word) for word in words])
     if rows:
@@ -175,12 +181,12 @@ def _print_rows(rows: list[dict[str, str]], out: Console) -> None:
         shown[row["what"]] += 1
         if shown[row["what"]] <= SHOWN:
             style = "red" if row["what"] == "failed" else ""
-            words = (Text(row["what"], style), Text(row["title"]), Text(row["reason"]))
+            words = (Text(_words(row["what"]), style), Text(row["title"]), Text(row["reason"]))
             table.add_row(*words)
     out.print(table)
     for what, count in shown.items():
         if count > SHOWN:
-            out.print(Text(f"and more that are {what}; all of them with --json", "dim"))
+            out.print(Text(f"and more that are {_words(what)}; all of them with --json", "dim"))
 
 
 @click.command("export")

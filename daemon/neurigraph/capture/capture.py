@@ -19,6 +19,7 @@ from neurigraph.edits.prepared import Ready
 from neurigraph.edits.topics import GENERAL, INBOX
 from neurigraph.errors import InvalidInput, NotFound
 from neurigraph.events import EventBus
+from neurigraph.importers.source import Bounds
 from neurigraph.model import Conversation
 from neurigraph.vault.layout import INBOX_DROP
 
@@ -136,7 +137,8 @@ class Capture:
     def _order(self, paths: tuple[str, ...], *, drafts: bool = True) -> Order:
         library, settings = self.table.desk.library, self.table.desk.settings
         known = frozenset(r.transcript_sha256 for r in library.memories() if r.transcript_sha256)
-        return Order(paths, settings.imports.secrets, known, drafts)
+        bounds = Bounds(artifact=settings.artifacts.max_bytes)
+        return Order(paths, settings.imports.secrets, known, drafts, bounds=bounds)
 
     def _import(
         self, order: Order, topic: str, dry_run: bool, say: Callable[[Progress], None]

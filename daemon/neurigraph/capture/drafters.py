@@ -65,7 +65,9 @@ class Drafter:
     def give(self, conversation: Conversation) -> None:
         """Hand it a conversation; it must not be busy."""
         self._busy_with = conversation
-        if self._process is None or self._process.poll() is not None:
+        if self._process is not None and self._process.poll() is not None:
+            self.close()
+        if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "neurigraph.capture.drafters"],
                 stdin=subprocess.PIPE,
@@ -92,7 +94,9 @@ class Drafter:
         """End it."""
         if self._process is not None:
             self._process.kill()
-            self._process.communicate()
+            with suppress(OSError):  # what it was being told no longer goes anywhere
+                self._process.communicate()
+            self._process = None
 
 
 def prepared(items: Iterable[tuple[Item, int]], order: Order, helpers: int) -> Iterator[Piece]:

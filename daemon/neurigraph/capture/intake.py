@@ -37,7 +37,7 @@ _WHAT: dict[str, What] = {
     "created": "imported",
     "updated": "updated",
     "unchanged": "unchanged",
-    "deleted_before": "left out",
+    "deleted_before": "left_out",
 }
 
 
@@ -133,7 +133,7 @@ class Intake:
         self._open_batch()
         with self._lock:
             begun = self._saver.begin(ready, place=lambda: self._placer(ready))
-        row = _row(conversation, "imported")
+        row = _row(ready, "imported")
         if isinstance(begun, Saved):
             what = _WHAT[begun.status]
             reason = (
@@ -171,7 +171,7 @@ class Intake:
             saved = self._saver.foresee(conversation)
         keys = _keys(conversation)
         if saved.status == "created" and keys & self._keys:
-            row = _row(conversation, "unchanged")
+            row = _row(ready, "unchanged")
             self._report.rows.append(replace(row, reason="it stands in this import twice"))
             return
         self._keys |= keys
@@ -180,14 +180,14 @@ class Intake:
             placed = self._placer(ready)
             topics = (placed.broad_topic, placed.focused_topic)
             path = "/".join(name for name in topics if name)
-        row = _row(conversation, _WHAT[saved.status])
+        row = _row(ready, _WHAT[saved.status])
         self._report.rows.append(replace(row, path=path, reason=_reason(saved), id=saved.id))
 
     def _fail(self, item: Ready | ExportItem, reason: str) -> None:
         if isinstance(item, ExportItem):
             self._report.rows.append(Row(item.path, "failed", item.path, reason, item.id))
         else:
-            self._report.rows.append(replace(_row(item.conversation, "failed"), reason=reason))
+            self._report.rows.append(replace(_row(item, "failed"), reason=reason))
 
     # -- many together
 
@@ -228,15 +228,22 @@ def _reason(saved: Saved) -> str:
     return "" if saved.note == SAVED_BEFORE else saved.note
 
 
-def _row(conversation: Conversation, what: What) -> Row:
-    title = conversation.title or " ".join(conversation.content[:80].split())
-    created = conversation.created
+def _row(ready: Ready, what: What) -> Row:
+    conversation, created = ready.conversation, ready.conversation.created
+    title = conversation.title or next((p.draft.title for p in ready.parts.values()), "")
+    title = title or _first_words(conversation.content)
     return Row(
         title,
         what,
         source_id=conversation.source_id,
         created=created.astimezone().date().isoformat() if created else "",
     )
+
+
+def _first_words(content: str) -> str:
+    """How a conversation without a title begins, after the heading of its first turn."""
+    said = (line for line in content[:2_000].split("\n") if line.strip() and line[:3] != "## ")
+    return " ".join(next(said, "a conversation").split())[:80]
 
 
 def _keys(conversation: Conversation) -> set[str]:

@@ -60,7 +60,7 @@ class OwnNotes:
         if memory and not copy:
             digests = [sha256(item.transcript)] if item.transcript is not None else []
             if self._tombstones.covers(_source(item), digests):
-                return row("left out", "it was deleted before; restore it to have it back")
+                return row("left_out", "it was deleted before; restore it to have it back")
             if not dry_run:
                 self._store(item)
         self._placed.add(item.id)

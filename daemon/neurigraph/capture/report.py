@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-What = Literal["imported", "updated", "unchanged", "left out", "failed"]
-ORDER: tuple[What, ...] = ("imported", "updated", "unchanged", "left out", "failed")
+What = Literal["imported", "updated", "unchanged", "left_out", "failed"]
+ORDER: tuple[What, ...] = ("imported", "updated", "unchanged", "left_out", "failed")
 
 SHOWN = 200
 """Rows that an event carries; the rest are asked for."""
@@ -63,7 +63,7 @@ class Report:
 
     def summary(self) -> dict[str, Any]:
         """Everything but the rows, JSON-ready, and the rows that a person should read."""
-        worth = [row for row in self.rows if row.what in ("failed", "left out", "updated")]
+        worth = [row for row in self.rows if row.what in ("failed", "left_out", "updated")]
         worth.sort(key=lambda row: -ORDER.index(row.what))
         return {
             "path": self.path,
@@ -79,7 +79,9 @@ class Report:
 
     def words(self) -> str:
         """The counts in one line."""
-        said = [f"{count:,} {what}" for what, count in self.counts.items() if count]
+        said = [
+            f"{count:,} {what.replace('_', ' ')}" for what, count in self.counts.items() if count
+        ]
         return ", ".join(said) or "nothing was found in it"
 
 

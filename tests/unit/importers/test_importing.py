@@ -197,7 +197,7 @@ def test_what_a_person_deleted_is_left_out(memory: Memory, tmp_path: Path) -> No
     memory.import_from(path)
     memory.delete_memory(named(memory, "Bread"), "*")
     report = memory.import_from(path)
-    assert whats(report) == {"Bread": "left out", "Knees": "unchanged"}
+    assert whats(report) == {"Bread": "left_out", "Knees": "unchanged"}
 
 
 def test_a_dry_run_tells_what_would_go_where_and_writes_nothing(

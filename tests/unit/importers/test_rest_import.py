@@ -78,7 +78,7 @@ def test_an_import_answers_at_once_and_its_rows_are_paged(near: TestClient, plac
         "imported": 2,
         "updated": 0,
         "unchanged": 0,
-        "left out": 0,
+        "left_out": 0,
         "failed": 0,
     }
     page = near.get("/api/import", params={"per_page": 1, "page": 2}).json()

@@ -179,7 +179,7 @@ def test_a_deleted_memory_does_not_come_back_with_an_export(memory: Memory, tmp_
     items = [i for i in everything(memory._desk) if isinstance(i, ExportItem) and i.transcript]
     memory.delete_memory(saved.id, "*")
     ((what, reason),) = imported(memory, tmp_path, *items)
-    assert (what, "restore" in reason) == ("left out", True)
+    assert (what, "restore" in reason) == ("left_out", True)
 
 
 def test_a_copy_that_a_person_made_of_a_note_comes_along(memory: Memory, tmp_path: Path) -> None:
