@@ -14,7 +14,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
@@ -22,9 +29,24 @@ from neurigraph.errors import InvalidInput
 
 _MACHINE: JsonDict = {"machine": True}
 
+_MOST = {"days": 100_000, "bytes": 10**12}
+_MOST_OTHERWISE = 10**8
+"""The largest values, by the last word of a name: dates cannot be reckoned with larger ones."""
+
+_MOST_BYTES = 1_000_000
+"""The largest file of settings that is read."""
+
 
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @field_validator("*")
+    @classmethod
+    def _within_reason(cls, value: Any, info: ValidationInfo) -> Any:
+        most = _MOST.get((info.field_name or "").rpartition("_")[2], _MOST_OTHERWISE)
+        if isinstance(value, int | float) and not value <= most:
+            raise ValueError(f"at most {most} is accepted")
+        return value
 
 
 class ServerSettings(_Section):
@@ -249,14 +271,27 @@ def load_settings(
 
 def _read_toml(path: Path, travels: bool, ignored: list[str]) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        return tomllib.loads(_read_text(path))
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    # a number with thousands of digits is a ValueError, brackets in thousands a RecursionError
+    except (OSError, ValueError, RecursionError) as error:
+        said = (error.strerror if isinstance(error, OSError) else "") or str(error)
         if travels:
-            ignored.append(f"{path.name}: {error}; mend or remove it")
+            ignored.append(f"{path.name}: {said}; mend or remove it")
             return {}
-        raise InvalidInput(str(path), f"{error}; mend or remove it") from error
+        raise InvalidInput(str(path), f"{said}; mend or remove it") from error
+
+
+def _read_text(path: Path) -> str:
+    if path.exists() and not path.is_file():
+        # a pipe would keep its reader waiting
+        raise ValueError("it is not a file")
+    with path.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise ValueError("it is too large")
+    return data.decode("utf-8-sig")
 
 
 def _merge(
@@ -282,7 +317,7 @@ def _merge(
         elif travels and is_machine(field):
             ignored.append(f"{source}: {section}.{name} belongs in local.toml, not in the vault")
         elif travels and not _valid(kind, name, value):
-            ignored.append(f"{source}: {section}.{name} does not accept {value!r}")
+            ignored.append(f"{source}: {section}.{name} does not accept {value!r:.60}")
         else:
             merged.setdefault(section, {})[name] = value
 
