@@ -180,7 +180,9 @@ class Cycle:
                     self._desk.indexer.look([record.path])
 
     def _work(self, found: Plan, *, cooling: bool) -> Result:
-        result = Result(self._desk.clock())
+        # one moment for the whole cycle: a clock that jumps meanwhile changes nothing
+        now = self._desk.clock()
+        result = Result(now)
         ids = [step.id for step in found.steps if not step.resolve]
         if not ids:
             return result
@@ -191,7 +193,7 @@ class Cycle:
                 if self._stop.wait(BREATH if at else 0):
                     break
                 began = time.monotonic()
-                done = self._batch(pool, ids[at : at + size], cooling=cooling)
+                done = self._batch(pool, ids[at : at + size], now, cooling=cooling)
                 at = min(at + size, len(ids))
                 size = _next_size(size, time.monotonic() - began)
                 result = _with(result, done)
@@ -202,11 +204,13 @@ class Cycle:
                     break
         return replace(result, skipped=dict(skipped))
 
-    def _batch(self, pool: Executor, ids: Sequence[str], *, cooling: bool) -> list[Done]:
+    def _batch(
+        self, pool: Executor, ids: Sequence[str], now: datetime, *, cooling: bool
+    ) -> list[Done]:
         with self._edits:
             if self._stop.is_set():
                 return []
-            now, open_now = self._desk.clock(), self._shelf.open_now()
+            open_now = self._shelf.open_now()
             handle = partial(self._shelf.handle, now=now, open_now=open_now, cooling=cooling)
             done = list(pool.map(handle, ids))
             take_up(self._desk, self._access, done, now)

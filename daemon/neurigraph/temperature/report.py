@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from neurigraph.clock import to_note_date
+from neurigraph.edits.compose import artifact_link
 from neurigraph.errors import NotWritable
 from neurigraph.index.reading import claimed_id
 from neurigraph.index.record import Told
-from neurigraph.model import Temperature
+from neurigraph.model import Artifact, Temperature
 from neurigraph.vault.layout import recall_dir, transcript_link, transcript_path
 from neurigraph.vault.note import parse_link, read_note, set_keys, texts
 
@@ -58,11 +59,6 @@ def with_report(raw: bytes, report: Report) -> tuple[bytes, Told]:
     return set_keys(raw, keys), Told(report.temperature.value, report.accessed, report.count, form)
 
 
-def artifact_link(memory_id: str, name: str) -> str:
-    """How a note lists an artifact that is stored as it is."""
-    return f"[[{recall_dir(memory_id)}/artifacts/{name}|{name}]]"
-
-
 def _named(item: str, report: Report) -> str:
     """An item of `artifacts`, in the form that fits how the file is stored now."""
     folder = f"{recall_dir(report.id)}/artifacts/"
@@ -72,7 +68,7 @@ def _named(item: str, report: Report) -> str:
         return f"{folder}{name}.gz" if name in report.packed else item
     name = _below(folder, item).removesuffix(".gz")
     if item == f"{folder}{name}.gz" and name in report.plain:
-        return artifact_link(report.id, name)
+        return artifact_link(Artifact(name, f"{folder}{name}", 0))
     return item
 
 
