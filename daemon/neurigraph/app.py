@@ -61,13 +61,17 @@ def create_app(
     *,
     stopping: asyncio.Event | None = None,
     follow: bool = True,
+    on_state_lost: Callable[[], None] | None = None,
 ) -> ASGIApp:
     """The app for a vault. It answers from its first moment and says what is still loading.
 
     `stopping` ends the event streams, which would hold up a clean stop. With `follow` false
-    nothing runs by itself: no watcher and no timed jobs (for tests).
+    nothing runs by itself: no watcher and no timed jobs (for tests). `on_state_lost` is called
+    when the state directory was deleted, to make it anew.
     """
     memory = Memory(vault, state, settings, clock)
+    if on_state_lost is not None:
+        memory.on_state_lost = on_state_lost
     mcp = LazyMcp(memory)
     stopping = stopping or asyncio.Event()
 

@@ -68,6 +68,11 @@ def token_of(state: Path) -> str:
     return token
 
 
+def keep_token(state: Path, token: str) -> None:
+    """Write a secret that is in use already, where its file was deleted."""
+    _write_private(state / "token", token)
+
+
 def _write_private(path: Path, text: str) -> None:
     temporary = path.with_name(path.name + ".new")
     with suppress(FileNotFoundError):

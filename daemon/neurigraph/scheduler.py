@@ -43,6 +43,7 @@ def jobs(memory: Memory) -> list[Job]:
     quiet = settings.imports.quiet_seconds
     return [
         Job("merge full text", 20, memory.tidy_indexes),
+        Job("look after the state directory", 3, memory.look_after_state),
         Job("compare with the disk", settings.vault.reconcile_minutes * 60, memory.reconcile),
         Job(COOL, cooling, memory.cool_by_itself, first=min(FIRST_CYCLE, cooling)),
         Job("inbox", max(1.0, min(quiet, 5)), lambda: memory.capture.take_inbox()),

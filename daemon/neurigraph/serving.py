@@ -17,7 +17,7 @@ import uvicorn
 from neurigraph import __version__
 from neurigraph.clock import system_clock
 from neurigraph.errors import NeurigraphError
-from neurigraph.lock import DaemonCard, VaultLock, remove_card, token_of, write_card
+from neurigraph.lock import DaemonCard, VaultLock, keep_token, remove_card, token_of, write_card
 from neurigraph.resources import make_state_dir
 from neurigraph.settings import Settings
 
@@ -53,8 +53,18 @@ def serve(
             os.getpid(), settings.server.host, listening.getsockname()[1], token, __version__
         )
         write_card(state, card)
+
+        def renew() -> None:
+            make_state_dir(vault)
+            lock.free()
+            lock.take()
+            keep_token(state, token)
+            write_card(state, card)
+            for handler in logging.getLogger().handlers:
+                handler.close()  # it opens its file again for the next line
+
         try:
-            _run(vault, state, settings, token, listening, lambda: on_listening(card))
+            _run(vault, state, settings, token, listening, lambda: on_listening(card), renew)
         finally:
             remove_card(state)
     finally:
@@ -68,11 +78,20 @@ def _run(
     token: str,
     listening: socket.socket,
     on_listening: Callable[[], None],
+    on_state_lost: Callable[[], None],
 ) -> None:
     from neurigraph.app import create_app
 
     stopping = asyncio.Event()
-    app = create_app(settings, system_clock, vault, state, token, stopping=stopping)
+    app = create_app(
+        settings,
+        system_clock,
+        vault,
+        state,
+        token,
+        stopping=stopping,
+        on_state_lost=on_state_lost,
+    )
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -70,7 +70,7 @@ def open_store(
     files = VaultFiles(vault, clock)
     files.clean_leftovers()
     recall = Recall(files)
-    catalog, replaced = Catalog.open(state / "catalog.sqlite")
+    catalog, replaced = Catalog.open(catalog_path(state))
     if replaced:
         said.append("the catalog was damaged; it was set aside and is being built again")
     library = Library()
@@ -94,9 +94,16 @@ def open_store(
         events,
     )
     access = AccessLog(state / "access.sqlite")
+    if access.replaced:
+        said.append("the access log was damaged; it was set aside, and the notes' reports count")
     return Store(
         files, recall, catalog, library, keyword, vectors, feeder, indexer, access, tuple(said)
     )
+
+
+def catalog_path(state: Path) -> Path:
+    """The catalog in a state directory."""
+    return state / "catalog.sqlite"
 
 
 def _vectors(folder: Path, settings: IndexSettings) -> Vectors:

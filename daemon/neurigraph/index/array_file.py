@@ -149,10 +149,14 @@ class ArrayFile:
             raise self._damage(f"it has no {name}") from None
 
     def check(self) -> None:
-        """Read all of it."""
+        """Read all of it, again where it was read before."""
+        self._checked = bytearray(len(self._checks))
         self._check(0, len(self._checks))
 
     def _read(self, begin: int, end: int) -> bytes:
+        if self._map.size() < len(self._map):
+            # reading on would end the process
+            raise self._damage("it was cut off while it was open")
         if end > begin:
             first, last = begin // _BLOCK, (end - 1) // _BLOCK + 1
             if self._checked.find(0, first, last) >= 0:
@@ -160,6 +164,8 @@ class ArrayFile:
         return self._map[begin:end]
 
     def _check(self, first: int, last: int) -> None:
+        if self._map.size() < len(self._map):
+            raise self._damage("it was cut off while it was open")
         for block in range(first, last):
             if not self._checked[block]:
                 data = self._map[block * _BLOCK : min((block + 1) * _BLOCK, self._begin)]

@@ -10,7 +10,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -32,7 +32,7 @@ create table if not exists facts (name text primary key, value text not null) wi
 
 
 class CatalogDamaged(Exception):
-    """The catalog's file cannot be read; `Catalog.open` sets it aside and begins a new one."""
+    """The catalog cannot be read or written; `Catalog.open` sets it aside and begins a new one."""
 
 
 class Catalog:
@@ -94,10 +94,14 @@ class Catalog:
             self._db.execute("begin")
             try:
                 yield
+                self._db.execute("commit")
+            except sqlite3.DatabaseError as error:
+                with suppress(sqlite3.Error):
+                    self._db.execute("rollback")
+                raise CatalogDamaged(str(error)) from error
             except BaseException:
                 self._db.execute("rollback")
                 raise
-            self._db.execute("commit")
 
     def load(self) -> list[Record]:
         """All records, without their sections. A row that does not read is dropped."""

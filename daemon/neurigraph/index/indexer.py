@@ -17,7 +17,7 @@ from pathlib import Path
 from neurigraph.clock import Clock
 from neurigraph.errors import TooLarge, TranscriptMissing, VaultUnavailable
 from neurigraph.events import EventBus
-from neurigraph.index.catalog import Catalog
+from neurigraph.index.catalog import Catalog, CatalogDamaged
 from neurigraph.index.keyword import Document, IndexDamaged, KeywordIndex
 from neurigraph.index.library import Library
 from neurigraph.index.reading import Read, claimed_id, document, read_record, retold
@@ -111,6 +111,7 @@ class Indexer:
         self._held: dict[str, str] = {}
         self._dirty: set[str] = set()
         self.on_damage: Callable[[], None] = lambda: None
+        self.on_loss: Callable[[], None] = lambda: None
 
     # -- what others ask
 
@@ -162,13 +163,20 @@ class Indexer:
             self._held.clear()
         self.on_damage()
 
-    def _apply_keyword(self, documents: list[Document], vanished: list[str]) -> None:
+    def _apply_keyword(self, documents: list[Document], vanished: list[str]) -> bool:
+        """Whether full text holds it now; where it cannot, the next comparison tries again."""
         try:
-            self._keyword.apply(documents, vanished)
-        except IndexDamaged as error:
-            # what is saved is in the vault: it must be acknowledged all the same
-            self.rebuild_keyword(error)
-            self._keyword.apply(documents, [])
+            try:
+                self._keyword.apply(documents, vanished)
+            except IndexDamaged as error:
+                # what is saved is in the vault: it must be acknowledged all the same
+                self.rebuild_keyword(error)
+                self._keyword.apply(documents, [])
+        except OSError as error:
+            log.warning("full text cannot be written: %s", error)
+            self.on_loss()
+            return False
+        return True
 
     def take_stock(self) -> None:
         """Find out again what full text really holds, when it may not be what was put there."""
@@ -490,15 +498,18 @@ class Indexer:
         self, reads: list[tuple[Read, str]], documents: list[Document], vanished: list[str]
     ) -> None:
         records = [read.record for read, _ in reads]
-        if documents or vanished:
-            self._apply_keyword(documents, vanished)
+        if (documents or vanished) and self._apply_keyword(documents, vanished):
             for document_ in documents:
                 self._held[document_.id] = document_.version
             for memory_id in vanished:
                 self._held.pop(memory_id, None)
-        with self._catalog.transaction():
-            self._catalog.put(records)
-            self._catalog.set_held("keyword", {d.id: d.version for d in documents})
+        try:
+            with self._catalog.transaction():
+                self._catalog.put(records)
+                self._catalog.set_held("keyword", {d.id: d.version for d in documents})
+        except CatalogDamaged as error:
+            log.warning("the catalog cannot be written: %s", error)
+            self.on_loss()
         self._library.put(r.light() for r in records)
         self._feeder.want([r for r in records if r.kind != "node"], vanished)
 
