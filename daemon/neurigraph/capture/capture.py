@@ -56,7 +56,7 @@ class Capture:
         self._inbox = Inbox(table.desk.files, settings.quiet_seconds)
         self._followed = Followed(state / "followed.json", settings.quiet_seconds)
         self.folders, self.watch_topic = settings.watch, settings.watch_topic
-        self._suggesting, self._idle, self._better = suggesting, idle, better
+        self._suggesting, self._idle, self.better = suggesting, idle, better
         self._serial = threading.Lock()
         self._stop = threading.Event()
         self._closing = False
@@ -156,10 +156,11 @@ class Capture:
             )
         finally:
             self._idle(True)
-        new = [row for row in report.rows if row.what in ("imported", "updated") and row.id]
+        # what comes back from our own exports has no source here, and stays as it was
+        new = [r for r in report.rows if r.what in ("imported", "updated") and r.source_id]
         new.sort(key=lambda row: row.created, reverse=True)
         if not dry_run:
-            self._better([row.id for row in new[:BETTER]])
+            self.better([row.id for row in new[:BETTER]])
         return report
 
     def _known_topic(self, topic: str) -> str:
