@@ -991,7 +991,7 @@ def _fits(record: Record, wanted: Filter) -> bool:
 
 def _is_edit_of_text(change: Change) -> bool:
     before, after = change.before, change.after
-    if before is None or after is None or before.path != after.path:
+    if before is None or after is None or before.path != after.path or before.id != after.id:
         return False
     if before.body_version == after.body_version or not before.body_version:
         return False

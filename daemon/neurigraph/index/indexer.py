@@ -404,9 +404,17 @@ class Indexer:
                 or source.transcript != record.transcript
             ):
                 outcome.changes.append(Change(source, record, own))
-        vanished = [i for i in vanished if i not in fresh]
+        looked_at = {item.path for item in seen}
+        vanished = [i for i in vanished if i not in fresh and not self._is_elsewhere(i, looked_at)]
         self._write(reads, documents, vanished)
         return outcome
+
+    def _is_elsewhere(self, memory_id: str, looked_at: set[str]) -> bool:
+        """Whether a note at another place has taken this id over in an earlier look."""
+        holder = self._library.find(memory_id)
+        if holder is None or holder.id != memory_id:
+            return False
+        return holder.path not in looked_at
 
     def _read(
         self,
@@ -427,10 +435,10 @@ class Indexer:
         if claimed:
             holder = fresh.get(claimed) or self._library.find(claimed)
             if holder is not None and holder.path != item.path and holder.path not in leaving:
-                if Path(self._files.root, holder.path).exists():
-                    twin_of = claimed
-                else:
+                if not Path(self._files.root, holder.path).exists():
                     leaving[holder.path] = holder
+                elif self._still_claims(holder):
+                    twin_of = claimed
         transcript: TranscriptStamp | None = None
         text = ""
         if claimed.startswith("m-") and not twin_of:
@@ -444,6 +452,14 @@ class Indexer:
                     return None
                 transcript = TranscriptStamp("missing")
         return read_record(item.path, raw, stamp, transcript, twin_of=twin_of), text
+
+    def _still_claims(self, holder: Record) -> bool:
+        """Whether a note's file holds its id yet: two that were swapped have each other's."""
+        try:
+            raw = self._files.read(holder.path)
+        except OSError:
+            return True
+        return claimed_id(read_note(raw).data) == holder.id
 
     def _read_transcript(self, memory_id: str) -> tuple[TranscriptStamp, str]:
         status = self._recall.stat(memory_id)
