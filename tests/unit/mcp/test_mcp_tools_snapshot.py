@@ -80,6 +80,14 @@ def test_clients_are_offered_what_the_snapshot_says(tmp_path: Path) -> None:
     assert estimate_tokens(found["instructions"]) < 500
 
 
+def test_everything_that_is_offered_is_on_the_page_about_connecting() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "connect.md").read_text("utf-8")
+    found = json.loads(SNAPSHOT.read_text("utf-8"))
+    names = [item["name"] for kind in ("tools", "prompts") for item in found[kind]]
+    names += [r["uri"] for r in found["resources"]] + [t["uriTemplate"] for t in found["templates"]]
+    assert [name for name in names if f"`{name}`" not in page] == []
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         SNAPSHOT.write_text(written(offered(Path(folder))), "utf-8")
