@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -62,14 +62,17 @@ def create_app(
     stopping: asyncio.Event | None = None,
     follow: bool = True,
     on_state_lost: Callable[[], None] | None = None,
+    ignored: Sequence[str] = (),
 ) -> ASGIApp:
     """The app for a vault. It answers from its first moment and says what is still loading.
 
     `stopping` ends the event streams, which would hold up a clean stop. With `follow` false
     nothing runs by itself: no watcher and no timed jobs (for tests). `on_state_lost` is called
-    when the state directory was deleted, to make it anew.
+    when the state directory was deleted, to make it anew. `ignored` are lines about settings
+    that were wrong, which a person should read.
     """
     memory = Memory(vault, state, settings, clock)
+    memory.say(ignored)
     if on_state_lost is not None:
         memory.on_state_lost = on_state_lost
     mcp = LazyMcp(memory)

@@ -27,7 +27,9 @@ from neurigraph.terminal import (
     console,
     ensure_vault,
     json_option,
+    must_be_somewhere,
     print_json,
+    say,
     vault_argument,
     vault_option,
 )
@@ -123,12 +125,13 @@ def up(
 
     settings, ignored = load_settings(path, state_dir(path))
     for line in ignored:
-        click.echo(f"neurigraph: {line}", err=True)
+        say(f"neurigraph: {line}", err=True)
     given = {k: v for k, v in (("host", host), ("port", port)) if v is not None}
     server = settings.server.model_copy(update=given)
     serve(
         path,
         settings.model_copy(update={"server": server}),
+        ignored=ignored,
         any_port=any_port,
         on_listening=lambda card: _announce(path, card, no_browser),
     )
@@ -156,6 +159,7 @@ def down(vault: Path | None) -> None:
     path = chosen(vault)
     card = running(path)
     if card is None:
+        must_be_somewhere(path)
         click.echo(f"No daemon serves {path}.")
         return
     os.kill(card.pid, signal.SIGTERM)
@@ -176,6 +180,7 @@ def status(vault: Path | None, as_json: bool) -> None:
     path = chosen(vault)
     card = running(path)
     if card is None:
+        must_be_somewhere(path)
         if as_json:
             print_json({"state": "stopped", "vault": str(path)})
         else:
@@ -195,7 +200,7 @@ def _print_status(answer: dict[str, Any], card: DaemonCard) -> None:
     behind = index["keyword_behind"], index["vector_behind"]
     problems = answer["problems"]
     if answer["state"] == "failed":
-        click.echo(f"Not well: {answer['failure']}")
+        say(f"Not well: {answer['failure']}")
         return
     if answer["state"] != "ready" or any(behind):
         words = f"still indexing: {behind[0]} notes for keywords, {behind[1]} for meaning"
@@ -304,7 +309,7 @@ def save(
         print_json(answer)
         return
     words = {"created": "Saved", "updated": "Updated", "unchanged": "Known already"}
-    click.echo(f"{words.get(answer['status'], 'Not saved')}: {answer['path'] or answer['note']}")
+    say(f"{words.get(answer['status'], 'Not saved')}: {answer['path'] or answer['note']}")
     if answer["id"]:
         click.echo(f"  {answer['id']}")
 
@@ -365,7 +370,7 @@ def restore(memory_id: str, vault: Path | None, as_json: bool) -> None:
     if as_json:
         print_json(answer)
     else:
-        click.echo(f"Restored: {answer['path']}")
+        say(f"Restored: {answer['path']}")
 
 
 for command in (

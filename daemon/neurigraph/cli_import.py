@@ -25,6 +25,7 @@ from neurigraph.terminal import (
     console,
     json_option,
     print_json,
+    say,
     vault_option,
 )
 
@@ -94,7 +95,7 @@ def _watch(folder: Path, topic: str | None, vault: Path | None, *, follow: bool)
     body = {"folders": [str(Path(f).expanduser()) for f in settings.watch]}
     client.ask("PUT", "/api/import/watched", body={**body, "topic": settings.watch_topic})
     words = "Session logs are followed in" if settings.watch else "No folder is followed"
-    click.echo(f"{words} {', '.join(settings.watch)}".rstrip())
+    say(f"{words} {', '.join(settings.watch)}".rstrip())
 
 
 def _follow(client: Client) -> dict[str, Any]:
@@ -216,9 +217,9 @@ def export_(target: Path | None, vault: Path | None) -> None:
         count = _unpack(draft, place) if not as_file else _count(draft)
         if as_file:
             draft.rename(place)
-    click.echo(f"{count:,} notes are in {place}")
+    say(f"{count:,} notes are in {place}")
     for problem in problems:
-        click.echo(f"neurigraph: {problem}", err=True)
+        say(f"neurigraph: {problem}", err=True)
     if problems:
         sys.exit(1)
 
@@ -278,11 +279,11 @@ def forget(memory_id: str, yes: bool, vault: Path | None, as_json: bool) -> None
     if as_json:
         print_json(done)
         return
-    click.echo(f"Forgotten: {done['title'] or memory_id}")
+    say(f"Forgotten: {done['title'] or memory_id}")
     for path in done["removed"]:
-        click.echo(f"  removed {path}")
+        say(f"  removed {path}")
     for line in done["remains"]:
-        click.echo(f"What remains: {line}")
+        say(f"What remains: {line}")
 
 
 @click.command()
@@ -307,17 +308,17 @@ def secrets(
         for memory_id in wanted:
             address = f"/api/memory/chunk/{quote(memory_id, safe='')}"
             client.ask("PATCH", address, body={"secrets_ok": True}, version="*")
-        click.echo(f"{len(wanted)} allowed; git carries them from now on.")
+        say(f"{len(wanted)} allowed; git carries them from now on.")
     elif as_json:
         print_json(held)
     elif not held:
-        click.echo("Nothing is held out of git.")
+        say("Nothing is held out of git.")
     else:
         for item in held:
-            click.echo(f"{item['id']}  {item['path']}")
+            say(f"{item['id']}  {item['path']}")
             for found in item["found"]:
-                click.echo(f"    {found['kind']}, line {found['line']} of the {found['where']}")
-        click.echo("Let git have them with: neurigraph secrets --allow ID… (or --all)")
+                say(f"    {found['kind']}, line {found['line']} of the {found['where']}")
+        say("Let git have them with: neurigraph secrets --allow ID… (or --all)")
 
 
 COMMANDS = (import_, export_, forget, secrets)

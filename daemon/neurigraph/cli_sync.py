@@ -10,7 +10,7 @@ import click
 
 from neurigraph.cli_care import wait_for
 from neurigraph.client import Client
-from neurigraph.terminal import client_of, json_option, print_json, vault_option
+from neurigraph.terminal import client_of, json_option, print_json, say, vault_option
 
 WORDS = {
     "off": "Sync is off on this machine; switch it on with: neurigraph sync init [REMOTE]",
@@ -72,7 +72,7 @@ def _sync(client: Client, order: dict[str, object], as_json: bool) -> None:
         print_json(answer)
         return
     for line in answer["done"]:
-        click.echo(f"{line[0].upper()}{line[1:]}.")
+        say(f"{line[0].upper()}{line[1:]}.")
     parts = [
         f"{number} {words}"
         for number, words in (
@@ -82,21 +82,21 @@ def _sync(client: Client, order: dict[str, object], as_json: bool) -> None:
         )
         if number
     ]
-    click.echo(f"In step{': ' + ', '.join(parts) if parts else ''}.")
+    say(f"In step{': ' + ', '.join(parts) if parts else ''}.")
     for path in answer["kept_twice"]:
-        click.echo(f"  both versions kept, look at: {path}")
+        say(f"  both versions kept, look at: {path}")
     for path, reason in sorted(answer["left_out"].items()):
-        click.echo(f"  left out: {path} {reason}")
+        say(f"  left out: {path} {reason}")
 
 
 def _print_condition(answer: dict[str, Any]) -> None:
-    click.echo(WORDS.get(answer["state"], answer["state"]) + ".")
+    say(WORDS.get(answer["state"], answer["state"]) + ".")
     if answer["last"]:
-        click.echo(f"  last    {answer['last']}")
+        say(f"  last    {answer['last']}")
     if answer["ahead"] or answer["behind"]:
-        click.echo(f"  ahead   {answer['ahead']} commits, behind {answer['behind']}")
+        say(f"  ahead   {answer['ahead']} commits, behind {answer['behind']}")
     if answer["problem"]:
-        click.echo(f"  {answer['problem']}")
+        say(f"  {answer['problem']}")
 
 
 @click.command("merge-driver", hidden=True)

@@ -10,7 +10,14 @@ from urllib.parse import quote
 import click
 
 from neurigraph.cli_care import wait_for
-from neurigraph.terminal import client_of, json_option, print_json, vault_argument, vault_option
+from neurigraph.terminal import (
+    client_of,
+    json_option,
+    print_json,
+    say,
+    vault_argument,
+    vault_option,
+)
 
 SHOWN = 20
 
@@ -44,40 +51,40 @@ def cool(vault: Path | None, dry_run: bool, yes: bool, as_json: bool) -> None:
 def _print_plan(answer: dict[str, Any]) -> None:
     compress, deepen = answer["compress"], answer["deepen"]
     if compress or deepen:
-        click.echo(
+        say(
             f"Would compress {_many(compress, 'transcript')} and the files of "
             f"{_many(deepen, 'memory', 'memories')}, saving about {size(answer['bytes'])}."
         )
     else:
-        click.echo("Nothing is to be compressed.")
+        say("Nothing is to be compressed.")
     if answer["restore"]:
-        click.echo(f"Would unpack {_many(answer['restore'], 'memory', 'memories')}.")
+        say(f"Would unpack {_many(answer['restore'], 'memory', 'memories')}.")
     if answer["notes"]:
-        click.echo(f"Would write the temperature into {_many(answer['notes'], 'note')}.")
+        say(f"Would write the temperature into {_many(answer['notes'], 'note')}.")
     for item in answer["memories"][:SHOWN]:
-        click.echo(f"  {', '.join(item['what']):32}  {item['path']}")
+        say(f"  {', '.join(item['what']):32}  {item['path']}")
     more = len(answer["memories"]) - SHOWN
     if more > 0:
-        click.echo(f"  and others; the first {len(answer['memories'])} with --json")
+        say(f"  and others; the first {len(answer['memories'])} with --json")
     if answer["problem"]:
-        click.echo(f"But {answer['problem']}")
+        say(f"But {answer['problem']}")
 
 
 def _print_result(answer: dict[str, Any]) -> None:
     compressed, deepened = answer["compressed"], answer["deepened"]
     if compressed or deepened:
-        click.echo(
+        say(
             f"Compressed {_many(compressed, 'transcript')} and the files of "
             f"{_many(deepened, 'memory', 'memories')}: {size(answer['saved_bytes'])} saved."
         )
     elif not answer["problem"]:
-        click.echo("Nothing was to be compressed.")
+        say("Nothing was to be compressed.")
     if answer["restored"]:
-        click.echo(f"Unpacked {_many(answer['restored'], 'memory', 'memories')}.")
+        say(f"Unpacked {_many(answer['restored'], 'memory', 'memories')}.")
     for reason, number in sorted(answer["skipped"].items()):
-        click.echo(f"Left for later: {_many(number, 'memory', 'memories')} ({reason}).")
+        say(f"Left for later: {_many(number, 'memory', 'memories')} ({reason}).")
     if answer["problem"]:
-        click.echo(f"neurigraph: {answer['problem']}", err=True)
+        say(f"neurigraph: {answer['problem']}", err=True)
 
 
 @click.command()
@@ -98,9 +105,9 @@ def warm(topic: str, vault: Path | None, as_json: bool) -> None:
     if as_json:
         print_json(answer)
         return
-    click.echo(f"Unpacked {_many(total, 'memory', 'memories')} of {answer['path']}.")
+    say(f"Unpacked {_many(total, 'memory', 'memories')} of {answer['path']}.")
     if answer["left"]:
-        click.echo(f"{answer['left']} could not be unpacked; see: neurigraph doctor")
+        say(f"{answer['left']} could not be unpacked; see: neurigraph doctor")
 
 
 def size(number: float) -> str:

@@ -882,6 +882,10 @@ class Memory:
         """Everything about the vault that a person should mend."""
         return self._store.indexer.problems()
 
+    def say(self, lines: Iterable[str]) -> None:
+        """Add lines that a person should read once."""
+        self._said += lines
+
     def notices(self) -> tuple[str, ...]:
         """What a person should read once: damaged indexes that are built again, and the like."""
         return (*(self._store_or_none.said if self._store_or_none else ()), *self._said)

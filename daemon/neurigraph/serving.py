@@ -8,7 +8,7 @@ import logging.handlers
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,9 +35,14 @@ class PortTaken(NeurigraphError):
 
 
 def serve(
-    vault: Path, settings: Settings, *, any_port: bool, on_listening: Callable[[DaemonCard], None]
+    vault: Path,
+    settings: Settings,
+    *,
+    ignored: Sequence[str] = (),
+    any_port: bool,
+    on_listening: Callable[[DaemonCard], None],
 ) -> None:
-    """Serve a vault until a signal ends it.
+    """Serve a vault until a signal ends it; `ignored` says what was wrong in its settings.
 
     With `any_port` a taken port is no error: the next free one is used. Raises `VaultInUse` and
     `PortTaken`.
@@ -64,7 +69,16 @@ def serve(
                 handler.close()  # it opens its file again for the next line
 
         try:
-            _run(vault, state, settings, token, listening, lambda: on_listening(card), renew)
+            _run(
+                vault,
+                state,
+                settings,
+                ignored,
+                token,
+                listening,
+                lambda: on_listening(card),
+                renew,
+            )
         finally:
             remove_card(state)
     finally:
@@ -75,6 +89,7 @@ def _run(
     vault: Path,
     state: Path,
     settings: Settings,
+    ignored: Sequence[str],
     token: str,
     listening: socket.socket,
     on_listening: Callable[[], None],
@@ -91,6 +106,7 @@ def _run(
         token,
         stopping=stopping,
         on_state_lost=on_state_lost,
+        ignored=ignored,
     )
     config = uvicorn.Config(
         app,

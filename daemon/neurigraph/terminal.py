@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from neurigraph.client import Client
 from neurigraph.errors import NeurigraphError
 from neurigraph.resources import default_vault
+
+_ORDERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""What a terminal takes as orders to it (ECMA-48): all control characters but tab and line end."""
+
+
+def harmless(text: str) -> str:
+    """Text from a vault, in which nothing can give the terminal orders."""
+    return _ORDERS.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line that may hold words from a vault."""
+    click.echo(harmless(text), err=err)
 
 
 class Failure(click.ClickException):
@@ -26,7 +41,7 @@ class Failure(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """Print the line."""
-        click.echo(f"neurigraph: {self.format_message()}", err=True)
+        say(f"neurigraph: {self.format_message()}", err=True)
 
     def __str__(self) -> str:
         return self.format_message()
@@ -70,14 +85,26 @@ def chosen(vault: Path | None) -> Path:
     return Path.cwd() / (vault or default_vault()).expanduser()
 
 
+class _HarmlessConsole(Console):
+    """A console on which only the program itself, and no text from a vault, has colours."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """As segments, those with text made harmless."""
+        for part in super().render(renderable, options):
+            yield part if part.control else part._replace(text=harmless(part.text))
+
+
 def console() -> Console:
     """Where people read; plain when it is not a terminal."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    return _HarmlessConsole(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
 def print_json(value: object) -> None:
     """A value for programs."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    click.echo(re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def client_of(vault: Path | None) -> Client:
@@ -89,6 +116,12 @@ def client_of(vault: Path | None) -> Client:
     return client
 
 
+def must_be_somewhere(path: Path) -> None:
+    """Raise `Failure` with exit code 2 for a vault that is not there, the usual one excepted."""
+    if not path.exists() and path != chosen(None):
+        raise Failure(f"there is no folder {path}; make it with: neurigraph init {path}", 2)
+
+
 def ensure_vault(path: Path) -> bool:
     """See to it that there is a vault; the usual one is made from the template.
 
@@ -98,8 +131,7 @@ def ensure_vault(path: Path) -> bool:
         return False
     if path.exists():
         raise Failure(f"{path} is not a folder; name the folder of your vault", 2)
-    if path != chosen(None):
-        raise Failure(f"there is no folder {path}; make it with: neurigraph init {path}", 2)
+    must_be_somewhere(path)
     from neurigraph.template import make_vault
 
     make_vault(path)

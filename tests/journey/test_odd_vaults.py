@@ -20,6 +20,7 @@ HEALTHY = {
     "foreign.md": b"---\ntype: book\nid: 17\n---\nsomebody else's type walrus\n",
     "foreign id.md": b"---\ntype: memory\nid: my-own-id\n---\nnearly ours walrus\n",
     "rules.md": b"---\nA line between rules, and no mapping.\n---\nwalrus\n",
+    "orders.md": b"# \x1b[2J\x1b]0;owned\x07 \xc2\x9b31m walrus orders\n",
     "template.md": b"emoji \xf0\x9f\xa6\xad walrus {{date}}\n",
 }
 BROKEN = {
@@ -52,6 +53,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
     (vault / "Things" / "Odd" / "a twin.md").write_bytes(TWIN)
     (vault / "Things" / "Odd" / "a twin 1.md").write_bytes(TWIN)
     (vault / "Things" / "huge.md").write_bytes(b"twenty megabytes walrus\n" * 900_000)
+    (vault / "neurigraph.toml").write_text("[temperature]\nhot_minutes = 'many'\n", "utf-8")
     secret = place / "outside.md"
     secret.write_text("outside walrus, never to be read\n", "utf-8")
     (vault / "Things" / "link.md").symlink_to(secret)
@@ -80,6 +82,28 @@ def test_broken_notes_are_found_too_and_listed_with_what_to_do(odd: Daemon) -> N
     assert "20 MB" in problems["Things/huge.md"] or "22 MB" in problems["Things/huge.md"]
     assert "same id" in problems["Things/Odd/a twin 1.md"]
     assert "Things/link.md" in problems
+
+
+def test_what_a_note_says_gives_the_terminal_no_orders(odd: Daemon) -> None:
+    for words in (("search", "orders"), ("search", "orders", "--json"), ("status",), ("doctor",)):
+        printed = odd.cli(*words, code=1 if words == ("doctor",) else 0)
+        assert not set(printed) & {"\x1b", "\x07", "\x9b"}, words
+    assert odd.cli_json("search", "orders")["results"][0]["path"] == "Things/Odd/orders.md"
+
+
+def test_a_wrong_line_in_the_vaults_settings_is_said_by_status(odd: Daemon) -> None:
+    assert [n for n in odd.get("/api/status")["notices"] if "temperature.hot_minutes" in n]
+    assert "temperature.hot_minutes does not accept 'many'" in odd.cli("status")
+
+
+def test_commands_for_a_vault_that_is_not_there_are_one_line_and_exit_code_2(
+    odd: Daemon, tmp_path: Path
+) -> None:
+    nowhere = str(tmp_path / "nowhere")
+    for words in (("status", nowhere), ("down", nowhere), ("doctor", nowhere), ("up", nowhere)):
+        printed = odd.cli(*words, code=2)
+        assert nowhere in printed
+        assert len(printed.splitlines()) == 1
 
 
 def test_a_link_out_of_the_vault_is_never_read(odd: Daemon) -> None:
