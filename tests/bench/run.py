@@ -19,6 +19,7 @@ BENCHES = {
     "temperature": "cooling beside a bare loop, opening cold, searching an all-cold vault",
     "search": "10,000 memories and 200 long transcripts over REST",
     "sync": "two machines: a thousand notes changed on one, three hundred on both",
+    "scale": "a growing vault, from taking it up to searching it",
 }
 
 

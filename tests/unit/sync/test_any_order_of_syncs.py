@@ -23,6 +23,9 @@ who = st.integers(0, 2)
 which = st.integers(0, 50)
 topics = st.sampled_from(["Work/Alpha", "Work/Beta", "Home/Garden", "work/alpha", "Home"])
 names = st.sampled_from(["plan.md", "today.md", "Ideas.md"])
+deeds = st.sampled_from(
+    ["append", "change", "transcript", "cool", "open", "move", "rename", "delete", "forget"]
+)
 renamed = st.sampled_from(["Projects", "Work", "Home", "Work/Gamma", "Home/Alpha"])
 
 
@@ -110,6 +113,37 @@ class AnyOrder(RuleBasedStateMachine):
         """A memory is opened."""
         if path := self.note(self.machines[who], number):
             self.machines[who].open(path)
+
+    @rule(who=who, other=who, number=which, first=deeds, second=deeds, topic=topics)
+    def disagree(
+        self, who: int, other: int, number: int, first: str, second: str, topic: str
+    ) -> None:
+        """Two machines do something with one note, without having heard of each other."""
+        here, there = self.machines[who], self.machines[other]
+        both = sorted({*here.notes()} & {*there.notes()})
+        if who == other or not both:
+            return
+        path = both[number % len(both)]
+        for machine, deed in ((here, first), (there, second)):
+            if deed == "append":
+                machine.append(path)
+            elif deed == "change":
+                machine.change_line(path, number)
+            elif deed == "transcript":
+                machine.edit_transcript(path)
+            elif deed == "cool":
+                machine.cool()
+            elif deed == "open":
+                machine.open(path)
+            elif deed == "move":
+                machine.move(path, topic)
+            elif deed == "rename":
+                folder = path.partition("/")[0]
+                machine.rename_folder(folder, f"{folder} {machine.name}")
+            elif deed == "delete":
+                machine.delete(path)
+            else:
+                machine.forget_about(path)
 
     @rule(who=st.integers(0, 1))
     def sync(self, who: int) -> None:
