@@ -248,6 +248,6 @@ def _first_words(content: str) -> str:
 
 def _keys(conversation: Conversation) -> set[str]:
     """By which of its traits another conversation could be found to be the same one."""
-    content = conversation.content
-    found = (conversation.source_id, opening_of(content), sha256(content))
-    return {key for key in found if key}
+    source, content = conversation.source_id, conversation.content
+    found = {sha256(content), source or opening_of(content)}
+    return found - {""}

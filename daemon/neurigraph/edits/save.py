@@ -164,9 +164,14 @@ class Saver:
         library = self._desk.library
         if conversation.source_id and (found := library.from_source(conversation.source_id)):
             return found
-        same = library.with_transcript(sha256(texts[0]))
-        if same:
-            return self._chain(same[0])
+        hashes = [sha256(text) for text in texts]
+        for record in library.with_transcript(hashes[0]):
+            chain = self._chain(record)
+            # a session that was forked begins with the same text, and is another conversation
+            if not (record.source_id and conversation.source_id) or hashes == [
+                r.transcript_sha256 for r in chain
+            ]:
+                return chain
         opening = opening_of(texts[0])
         for record in library.with_transcript(opening) if opening else ():
             if record.source_id and conversation.source_id:

@@ -434,3 +434,24 @@ def test_the_vault_is_not_imported_into_itself(memory: Memory, tmp_path: Path) -
     for path in (memory.vault, memory.vault / "Inbox", tmp_path, tmp_path / "nowhere"):
         with pytest.raises(InvalidInput):
             memory.capture.check(path)
+
+
+def test_a_conversation_that_was_forked_is_a_memory_of_its_own(
+    memory: Memory, tmp_path: Path
+) -> None:
+    long = [f"turn {n} " + "word " * 3_000 for n in range(30)]
+    talks = [talk("One", *long, "This way."), talk("Two", *long, "That way.")]
+    report = memory.import_from(export_of(tmp_path, *talks))
+    assert whats(report) == {"One": "imported", "Two": "imported"}
+    for grown in ("More.", "Even more."):
+        talks[0] = talk("One", *long, "This way.", grown)
+        report = memory.import_from(export_of(tmp_path, *talks))
+        assert whats(report)["Two"] == "unchanged"
+    two = memory._store.library.from_source("claude:id-Two")
+    assert memory.transcript(two[-1].id, opening=False).rstrip().endswith("That way.")
+
+
+def test_the_same_words_from_two_places_are_one_memory(memory: Memory, tmp_path: Path) -> None:
+    other = {**BREAD, "uuid": "another", "name": "Copy"}
+    report = memory.import_from(export_of(tmp_path, BREAD, other))
+    assert whats(report) == {"Bread": "imported", "Copy": "unchanged"}
