@@ -312,6 +312,8 @@ def save(
     say(f"{words.get(answer['status'], 'Not saved')}: {answer['path'] or answer['note']}")
     if answer["id"]:
         click.echo(f"  {answer['id']}")
+    if answer["note"] and answer["status"] in ("created", "updated"):
+        click.echo(f"  {answer['note']}")
 
 
 @commands.command()

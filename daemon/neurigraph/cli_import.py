@@ -143,6 +143,12 @@ def _print(result: dict[str, Any], name: str) -> None:
     out.print(Text(f"{name}: {would}{said or 'nothing in it to import'}"))
     for what, count in sorted(result["skipped"].items()):
         out.print(Text(f"  left out on purpose: {count:,} × {what}", "dim"))
+    held: int = result["held"]
+    if held:
+        out.print(
+            f"{held:,} of them hold what looks like a password or key. They are kept as "
+            "they are, and out of git until you say yes: neurigraph secrets"
+        )
     if result["dry_run"] and counts["imported"]:
         out.print("Import it without --dry-run, or name a place for all of it with --topic.")
     if result["stopped"]:

@@ -305,7 +305,7 @@ def test_a_secret_is_listed_allowed_and_a_memory_forgotten_by_command(
     key = "ghp_" + "a1B2c3D4e5F6" * 3
     leaky = ("Leaky", f"Why does my token {key} not work?", "It expired.")
     (tmp_path / "e.json").write_text(claude(leaky, RYE))
-    running.cli("import", str(tmp_path / "e.json"))
+    assert "1 of them hold" in running.cli("import", str(tmp_path / "e.json"))
     said = running.cli("secrets")
     assert "GitHub token" in said
     assert key not in said

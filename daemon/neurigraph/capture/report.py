@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from neurigraph.edits.save import HELD_NOTE
+
 What = Literal["imported", "updated", "unchanged", "left_out", "failed"]
 ORDER: tuple[What, ...] = ("imported", "updated", "unchanged", "left_out", "failed")
 
@@ -52,6 +54,11 @@ class Report:
         return {what: found.get(what, 0) for what in ORDER}
 
     @property
+    def held(self) -> int:
+        """How many of what came in are held out of git for what looks like a secret."""
+        return sum(HELD_NOTE in row.reason for row in self.rows)
+
+    @property
     def changed(self) -> bool:
         """Whether anything was stored."""
         return any(row.what in ("imported", "updated") for row in self.rows)
@@ -70,6 +77,7 @@ class Report:
             "dry_run": self.dry_run,
             "kinds": list(self.kinds),
             "counts": self.counts,
+            "held": self.held,
             "skipped": dict(self.skipped),
             "error": self.error,
             "stopped": self.stopped,
