@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -455,3 +456,23 @@ def test_the_same_words_from_two_places_are_one_memory(memory: Memory, tmp_path:
     other = {**BREAD, "uuid": "another", "name": "Copy"}
     report = memory.import_from(export_of(tmp_path, BREAD, other))
     assert whats(report) == {"Bread": "imported", "Copy": "unchanged"}
+
+
+def test_others_save_while_an_import_is_under_way(memory: Memory, tmp_path: Path) -> None:
+    talks = [talk(f"Talk {n}", f"Question {n} about sourdough?", "Yes.") for n in range(120)]
+    path = export_of(tmp_path, *talks)
+    reports: list[Report] = []
+    importing = threading.Thread(target=lambda: reports.append(memory.import_from(path)))
+    importing.start()
+    saved = []
+    number = 0
+    while importing.is_alive() and number < 25:
+        number += 1
+        words = f"## User\n\nWhat about knees, number {number}, please?\n"
+        saved.append(memory.save(Conversation(words, broad_topic="Sport/Running")))
+    importing.join()
+    assert reports[0].counts["imported"] == 120
+    assert len(saved) > 2
+    assert {s.status for s in saved} == {"created"}
+    assert memory.counts().memories == 120 + len(saved)
+    assert memory.problems() == []
