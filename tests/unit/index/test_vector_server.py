@@ -67,7 +67,8 @@ def test_a_server_holds_the_vectors_of_two_vaults_apart(server: Server, tmp_path
     ]
     for index in indexes:
         index.start()
-    indexes[0].put({f"m-{n}": note(f"word{n}", "shared") for n in range(50)})
+    # fifty equal vectors would make islands in the server's approximate graph
+    indexes[0].put({f"m-{n}": note(f"word{n}", f"shared by{n}") for n in range(50)})
     indexes[0].put({"m-1": note("changed")})
     indexes[0].delete(["m-2"])
     indexes[1].put({"m-other": note("word7")})
