@@ -136,7 +136,10 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """End on a signal; unlike uvicorn's own, the process then ends as one that did its work."""
-        wanted = (signal.SIGINT, signal.SIGTERM)
+        wanted = [signal.SIGINT, signal.SIGTERM]
+        # a terminal that is closed ends what runs in it, unless it was started with nohup
+        if os.name == "posix" and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+            wanted.append(signal.SIGHUP)
         before = {number: signal.signal(number, self.handle_exit) for number in wanted}
         try:
             yield
