@@ -104,7 +104,8 @@ def on_a_vault(make: Make, original: Path, place: Path) -> Measured:
     peer = make(vault, place)
     found = Measured(peer)
     figures = found.figures
-    figures["to fully searchable, s"] = timed(peer.index)
+    took = timed(peer.index)
+    figures["to fully searchable, s"] = took if peer.folders() else None
     try:
         figures["restart to first answer, s"] = timed(peer.restart)
         figures["edit to found, p50, s"] = edit_to_found(peer)
@@ -130,7 +131,7 @@ def timed(work: Callable[[], object]) -> float:
 def edit_to_found(peer: Peer) -> float | None:
     """From an editor's save until the new word is found; None when it never was."""
     chance = random.Random(1)
-    notes = sorted(p for p in peer.vault.rglob("*.md") if p.is_file())
+    notes = editable(peer.vault)
     waits = []
     for number in range(EDITS):
         note = chance.choice(notes)
@@ -138,14 +139,26 @@ def edit_to_found(peer: Peer) -> float | None:
         word = f"zebra{number}quagga"
         began = time.perf_counter()
         note.write_bytes(original + f"\n{word}\n".encode())
-        while not peer.search(word, 5):
-            if time.perf_counter() - began > PATIENCE:
-                return None
-            time.sleep(0.01)
-        waits.append(time.perf_counter() - began)
-        note.write_bytes(original)
-        os.utime(note, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        try:
+            while not peer.search(word, 5):
+                if time.perf_counter() - began > PATIENCE:
+                    return None
+                time.sleep(0.01)
+            waits.append(time.perf_counter() - began)
+        finally:
+            note.write_bytes(original)
+            os.utime(note, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     return statistics.median(waits)
+
+
+def editable(vault: Path) -> list[Path]:
+    """Notes that any of them indexes: in no hidden folder and in none of templates."""
+    found = []
+    for path in sorted(p for p in vault.rglob("*.md") if p.is_file()):
+        inner = path.relative_to(vault).as_posix()
+        if not inner.startswith(".") and "/." not in inner and "template" not in inner.lower():
+            found.append(path)
+    return found
 
 
 def search_times(peer: Peer, queries: Sequence[str]) -> list[float]:
@@ -190,13 +203,14 @@ def print_figures(title: str, measured: Sequence[Measured]) -> None:
         cells = []
         for number, one in enumerate(measured):
             value = one.figures.get(what)
-            cell = "not measured" if value is None else f"{value:,.4g}"
-            if number and value is not None and ours:
+            cell = "–" if value is None else f"{value:,.4g}"
+            if number and value and ours:
                 cell += f" ({value / ours:.2f}×)"
             cells.append(cell)
         print(f"| {what} | " + " | ".join(cells) + " |")
+    print()
     for one in measured:
-        print(f"\n- {one.peer.name}: {one.peer.how}")
+        print(f"- {one.peer.name}: {one.peer.how}")
 
 
 def print_quality(title: str, measured: Sequence[Measured]) -> None:
