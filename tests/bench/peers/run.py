@@ -1,6 +1,6 @@
 """`make peers`: the same notes and the same questions for us, basic-memory and ripgrep, in one run.
 
-    python tests/bench/peers/run.py --data FOLDER [--locomo FILE] [--notes N] [--questions N]
+    python tests/bench/peers/run.py [--data FOLDER] [--locomo FILE] [--notes N] [--questions N]
                                     [--venv FOLDER] [--only NAME ...]
 
 FOLDER holds obsidian-hub.tar.gz; the LoCoMo-format file is looked for in it too. Prints tables in
@@ -51,14 +51,16 @@ class Measured:
 def main() -> int:
     """Read the words, measure everybody, print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path, help="a vault is made up where there is none")
     parser.add_argument("--locomo", type=Path)
     parser.add_argument("--notes", type=int, default=1000, help="of the vault; 0 for all")
     parser.add_argument("--questions", type=int, default=0, help="ask only every so many-th part")
     parser.add_argument("--venv", type=Path, help="where basic-memory is, or is installed to")
     parser.add_argument("--only", nargs="*", help="names of peers")
     chosen = parser.parse_args()
-    locomo = chosen.locomo or next(chosen.data.rglob("locomo*.json"), None)
+    locomo = chosen.locomo
+    if locomo is None and chosen.data is not None:
+        locomo = next(chosen.data.rglob("locomo*.json"), None)
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         makes: dict[str, Make] = {"neurigraph": Neurigraph}
