@@ -27,7 +27,8 @@ def run(data: Path | None, memories: int = MEMORIES, long: int = LONG) -> None:
         table = Table("what", "measured", "must be", box=None, padding=(0, 3, 0, 0))
         with daemon(vault, Path(place) / "state") as running:
             began = time.perf_counter()
-            running.ready(vectors=False)
+            while running.get("/api/status")["state"] != "ready":
+                time.sleep(0.1)
             table.add_row("keywords searchable", f"{time.perf_counter() - began:.1f} s", "")
             while running.get("/api/status")["index"]["vector_behind"]:
                 time.sleep(0.2)
