@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -387,6 +388,10 @@ for command in (
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command and exit with 0, 1 (it failed) or 2 (the set-up or the words are wrong)."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # a terminal that knows no emoji shows a question mark in their place
+            stream.reconfigure(errors="replace")
     run: Callable[..., Any] = commands
     try:
         run(arguments, prog_name="neurigraph", standalone_mode=True)

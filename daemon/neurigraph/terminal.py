@@ -58,6 +58,8 @@ def plain_errors() -> Iterator[None]:
         yield
     except NeurigraphError as error:
         raise Failure(str(error), 2 if error.code in SETUP_CODES else 1) from error
+    except UnicodeEncodeError as error:
+        raise Failure("a word of the command holds bytes that are not UTF-8", 2) from error
 
 
 class Commands(click.Group):

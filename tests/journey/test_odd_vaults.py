@@ -106,6 +106,21 @@ def test_commands_for_a_vault_that_is_not_there_are_one_line_and_exit_code_2(
         assert len(printed.splitlines()) == 1
 
 
+def test_words_that_are_no_utf_8_are_one_line_and_exit_code_2(odd: Daemon) -> None:
+    for words in (("search", "\udcff"), ("restore", "\udcff"), ("warm", "\udcff")):
+        printed = odd.cli(*words, code=2)
+        assert "not UTF-8" in printed
+        assert len(printed.splitlines()) == 1
+
+
+def test_a_terminal_without_emoji_shows_all_else(
+    odd: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(odd.env, "PYTHONIOENCODING", "latin-1")
+    assert "memories" in odd.cli("status")
+    assert "walrus" in odd.cli("search", "walrus")
+
+
 def test_a_link_out_of_the_vault_is_never_read(odd: Daemon) -> None:
     assert not odd.search("outside never to be read")
 
