@@ -210,7 +210,8 @@ def _print_status(answer: dict[str, Any], card: DaemonCard) -> None:
     else:
         words = "all is well"
     out = console()
-    out.print(f"{counts['memories']:,} memories in {counts['focused']} topics; {words}.")
+    held = some(counts["memories"], "memory", "memories")
+    out.print(f"{held} in {some(counts['focused'], 'topic', 'topics')}; {words}.")
     out.print(
         f"  {MARKS['hot']} {counts['hot']} hot   {MARKS['warm']} {counts['warm']} warm   "
         f"{MARKS['cold']} {counts['cold']} cold   "
@@ -227,6 +228,11 @@ def _print_status(answer: dict[str, Any], card: DaemonCard) -> None:
         out.print(Text(f"  {item['path']}: {item['problem']}"))
     if len(problems) > 10:
         out.print(f"  and {len(problems) - 10} more: neurigraph doctor")
+
+
+def some(count: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{count:,} {one if count == 1 else many}"
 
 
 @commands.command()

@@ -75,10 +75,22 @@ class Commands(click.Group):
             return super().invoke(ctx)
 
 
-vault_argument = click.argument("vault", required=False, type=click.Path(path_type=Path))
-vault_option = click.option(
-    "--vault", type=click.Path(path_type=Path), help="The vault, if not the usual one."
-)
+class VaultPath(click.ParamType):
+    """The path of a vault. An empty one is a variable that is not set, not the current folder."""
+
+    name = "path"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path:
+        """The path, or an error in one line."""
+        if not str(value):
+            self.fail("the vault's path is empty; is the variable set?", param, ctx)
+        return Path(str(value))
+
+
+vault_argument = click.argument("vault", required=False, type=VaultPath())
+vault_option = click.option("--vault", type=VaultPath(), help="The vault, if not the usual one.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

@@ -90,6 +90,7 @@ def test_our_own_writes_and_rewritten_frontmatter_are_no_activity(tmp_path: Path
     clock = FixedClock()
     with opened(tmp_path / "vault", tmp_path / "state", clock=clock) as memory:
         saved = memory.save(Conversation(TALK, broad_topic="Birds/Sea"))
+        memory.wait_improved()
         memory.refresh({saved.path})
         assert memory.memory(saved.id).access_count == 0
         path = memory.vault / saved.path
