@@ -75,7 +75,7 @@ class Commands(click.Group):
             return super().invoke(ctx)
 
 
-class VaultPath(click.ParamType):
+class VaultPath(click.ParamType[Path]):
     """The path of a vault. An empty one is a variable that is not set, not the current folder."""
 
     name = "path"
