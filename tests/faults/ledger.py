@@ -60,9 +60,13 @@ class Ledger:
                 self.refusals[f"{answer.status_code} {error['message']}"] += 1
                 self.unsure.append(text)
             return ""
-        memory_id = str(answer.json()["id"])
+        saved = answer.json()
+        memory_id = str(saved["id"])
         with self._lock:
-            self.acknowledged[memory_id] = text
+            if memory_id:
+                self.acknowledged[memory_id] = text
+            else:
+                self.refusals[f"{saved['status']} {saved['note']}"] += 1
         return memory_id
 
     def again(self, http: httpx.Client) -> None:

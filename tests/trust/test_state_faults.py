@@ -191,7 +191,7 @@ def test_when_file_handles_run_out_it_is_said_and_over_when_there_are_some_again
         resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE, (open_now + 8, hard))
         try:
             crowd += [socket.create_connection((host, int(port)), timeout=5) for _ in range(20)]
-            saved = ledger.save(running.http, conversation("whitebeam"))
+            saved = ledger.save(running.http, conversation("spindle"))
             assert saved or all("503" in r and "\n" not in r for r in ledger.refusals)
             assert not ledger.faults_on_disk(vault)
             for one in crowd:
@@ -200,7 +200,7 @@ def test_when_file_handles_run_out_it_is_said_and_over_when_there_are_some_again
             ledger.again(running.http)
         finally:
             resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE, (hard, hard))
-        saved = saved or ledger.save(running.http, conversation("whitebeam"))
+        saved = saved or ledger.save(running.http, conversation("spindle"))
         running.ready()
         assert not ledger.faults_in(running)
         assert not diagnosis(running)
