@@ -69,8 +69,7 @@ def aged(tmp_path: Path) -> Iterator[tuple[Daemon, dict[str, str]]]:
 def stored(running: Daemon, memory_id: str) -> str:
     # for a moment both stand there: the one is removed when the other has been read back
     folder = running.vault / "_recall" / memory_id
-    name = " and ".join(sorted(p.name for p in folder.glob("transcript*")))
-    return name
+    return " and ".join(sorted(p.name for p in folder.glob("transcript*")))
 
 
 def temperature(running: Daemon, memory_id: str) -> str:
