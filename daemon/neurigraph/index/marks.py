@@ -38,6 +38,11 @@ class Marked:
         """The numbers of the words that are the first of their line, the first of all included."""
         return self._data.opens(self._doc, self._source).astype(np.int64)
 
+    def openers(self) -> NDArray[np.int64]:
+        """For each of these words a number; the same words have the same number within a text."""
+        words: NDArray[np.int64] = self._data.words(self._doc, self._source)[self.lines()]
+        return words.astype(np.int64)
+
 
 def marks(
     searcher: ArraySearcher, ids: Iterable[str], terms: Sequence[str], source: Source

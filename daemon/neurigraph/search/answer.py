@@ -28,7 +28,7 @@ from neurigraph.settings import SearchSettings
 
 MOST_PASSAGES = 3
 
-APART = 3
+APART = 4
 """Bins between two passages of one text, so that they show different things."""
 
 LONGEST_WORD = 70

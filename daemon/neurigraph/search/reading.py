@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from neurigraph.index.keyword import Marked, Match, Source, tokens
 from neurigraph.search.dates import MONTHS, date_of_words
 from neurigraph.search.library import Keywords
+from neurigraph.search.speakers import shares_of_speakers, whom_asked_about
 from neurigraph.search.windows import OPENING, Occurrences, Windows, find_windows
 from neurigraph.search.words import Wanted
 
@@ -123,26 +124,32 @@ def read_texts(
     keywords: Keywords, matches: Sequence[Match], wanted: Wanted, phrases: Sequence[Phrase]
 ) -> Reading:
     """Find the windows of these memories. A phrase counts like one more, rare word."""
-    terms = list(dict.fromkeys((*(t.term for t in wanted.terms), *(t for p in phrases for t in p))))
+    who = whom_asked_about(wanted)
+    asked = (*(t.term for t in wanted.terms), *(t for phrase in phrases for t in phrase))
+    terms = list(dict.fromkeys((*asked, *sorted(who.names | who.roles))))
     number = {term: i for i, term in enumerate(terms)}
     weights = np.zeros(len(terms) + len(phrases))
     weights[: len(wanted.terms)] = [t.weight * t.idf for t in wanted.terms]
     for i, phrase in enumerate(phrases, len(terms)):
         weights[i] = weights[[number[t] for t in phrase]].sum()
     ids = [m.id for m in matches]
+    names, roles = ([number[t] for t in group] for group in (who.names, who.roles))
     places: list[Place] = []
     marked: list[Marked] = []
     texts: list[Occurrences] = []
     for source in SOURCES:
         for memory_id, found in keywords.marks(ids, terms, source).items():
             positions, which = found.positions, found.terms
+            shares = shares_of_speakers(found, names, roles)
             for i, phrase in enumerate(phrases, len(terms)):
                 starts = phrase_starts(positions, which, [number[t] for t in phrase])
                 positions = np.concatenate((positions, starts))
                 which = np.concatenate((which, np.full(len(starts), i)))
+                if shares is not None:
+                    shares = np.concatenate((shares, np.ones(len(starts))))
             places.append(Place(memory_id, source))
             marked.append(found)
-            texts.append(Occurrences(positions, which))
+            texts.append(Occurrences(positions, which, shares))
     windows = find_windows(texts, weights)
     return Reading.of(places, marked, windows, terms)
 

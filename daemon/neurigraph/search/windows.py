@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-BIN = 32
-"""Words of a bin: a turn or two. Between 24 and 48 made no difference."""
+BIN = 24
+"""Words of a bin: about a turn of a chat."""
 
-NEIGHBOURS = (0.25, 0.5, 1.0, 0.5, 0.25)
+NEIGHBOURS = tuple(0.7 ** abs(away) for away in range(-4, 5))
 """What a word counts for in the bins around its own."""
 
 SATURATION = 0.9
@@ -31,10 +31,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """Where words of a query stand in one text: word number `positions[i]` is term `terms[i]`."""
+    """Where words of a query stand in one text: word number `positions[i]` is term `terms[i]` and
+    counts `shares[i]`, which is 1 where that is None."""
 
     positions: Ints
     terms: Ints
+    shares: NDArray[np.float64] | None = None
+
+    def counted(self) -> NDArray[np.float64]:
+        """What each occurrence counts."""
+        return np.ones(len(self.positions)) if self.shares is None else self.shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,8 @@ def find_windows(texts: Sequence[Occurrences], weights: Floats) -> Windows:
     reach = len(NEIGHBOURS) // 2
     stride = int(positions.max()) // BIN + 2 * reach + 2  # keeps windows within their text
     keys, inverse = _distinct(owner * stride + positions // BIN)
-    held = np.bincount(inverse * count + terms, minlength=len(keys) * count)
+    shares = np.concatenate([text.counted() for text in texts])
+    held = np.bincount(inverse * count + terms, shares, len(keys) * count)
     held = held.reshape(len(keys), count).astype(np.float32)
     counts: NDArray[np.float32] = np.zeros(held.shape, np.float32)
     for shift, weight in enumerate(NEIGHBOURS, -reach):

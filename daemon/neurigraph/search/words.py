@@ -30,6 +30,9 @@ MOST_TERMS = 64
 MOST_MENDED = 6
 """Words of one query that are mended: looking for near ones takes a millisecond or more each."""
 
+LONG_WORD = 7
+"""Letters from which a word may be misspelt twice."""
+
 MOST_STAND_INS = 8
 """Terms that stand in for one word."""
 
@@ -120,7 +123,13 @@ def _stand_ins(word: str, frequency: int, index: Keywords) -> list[tuple[str, fl
     for first, second in index.splits(word, limit=1):
         return [(first, MENDED), (second, MENDED)]
     near = index.near_terms(word, limit=3 * MOST_STAND_INS)
-    misspelt = [n for n in near if n.kind == "misspelling"]
+    # two errors in a word are believed when it is long and begins as it should
+    misspelt = [
+        n
+        for n in near
+        if n.kind == "misspelling"
+        and (n.distance < 2 or (len(word) >= LONG_WORD and n.term[0] == word[0]))
+    ]
     closest = min((n.distance for n in misspelt), default=0)
     # all that are equally near, the more frequent first, and then what contains the word
     chosen = [n for n in misspelt if n.distance == closest][:3]
