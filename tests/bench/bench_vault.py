@@ -129,7 +129,8 @@ def restart(vault: Path, state: Path, table: Table) -> None:
 def edits(vault: Path, state: Path, table: Table) -> None:
     """From an editor's save until the answer has the new word; the notes are put back."""
     chance = random.Random(2)
-    notes = sorted(vault.rglob("*.md"))
+    found = (p for p in sorted(vault.rglob("*.md")) if "/." not in p.as_posix())
+    notes = [p for p in found if p.stat().st_size < 1_000_000]
     waits, searches = [], []
     with daemon(vault, state) as running:
         running.ready()
