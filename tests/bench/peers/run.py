@@ -1,7 +1,7 @@
 """`make peers`: the same notes and the same questions for us, basic-memory and ripgrep, in one run.
 
     python tests/bench/peers/run.py [--data FOLDER] [--locomo FILE] [--notes N] [--questions N]
-                                    [--venv FOLDER] [--only NAME ...]
+                                    [--venv FOLDER] [--only NAME ...] [--conversations]
 
 FOLDER holds obsidian-hub.tar.gz; the LoCoMo-format file is looked for in it too. Prints tables in
 markdown, with ratios to ours. What could not be measured is left out and said.
@@ -56,6 +56,7 @@ def main() -> int:
     parser.add_argument("--notes", type=int, default=1000, help="of the vault; 0 for all")
     parser.add_argument("--questions", type=int, default=0, help="ask only every so many-th part")
     parser.add_argument("--venv", type=Path, help="where basic-memory is, or is installed to")
+    parser.add_argument("--conversations", action="store_true", help="leave the vault out")
     parser.add_argument("--only", nargs="*", help="names of peers")
     chosen = parser.parse_args()
     locomo = chosen.locomo
@@ -71,10 +72,10 @@ def main() -> int:
             makes["ripgrep"] = Ripgrep
         if chosen.only:
             makes = {name: make for name, make in makes.items() if name in chosen.only}
-        original = first_notes(make_vault(root, chosen.data), chosen.notes)
-        notes = len(picture(original))
-        vaults = [on_a_vault(make, original, root / name) for name, make in makes.items()]
-        print_figures(f"A vault of {notes:,} notes", vaults)
+        if not chosen.conversations:
+            original = first_notes(make_vault(root, chosen.data), chosen.notes)
+            vaults = [on_a_vault(make, original, root / name) for name, make in makes.items()]
+            print_figures(f"A vault of {len(picture(original)):,} notes", vaults)
         if locomo is None:
             print("\nNo LoCoMo-format file was given: retrieval was not measured.")
             return 0
