@@ -250,9 +250,7 @@ class Recall:
         return sum(
             self._pack(artifact.path, f"{artifact.path}.gz")
             for artifact in self._artifacts(memory_id)
-            if not artifact.compressed
-            and not _is_gz(artifact.name)
-            and artifact.size <= self._most
+            if not artifact.compressed and not _is_gz(artifact.name) and artifact.size <= self._most
         )
 
     def decompress_artifacts(self, memory_id: str) -> int:
