@@ -133,14 +133,18 @@ def read_texts(
     for i, phrase in enumerate(phrases, len(terms)):
         weights[i] = weights[[number[t] for t in phrase]].sum()
     ids = [m.id for m in matches]
-    names, roles = ([number[t] for t in group] for group in (who.names, who.roles))
+    is_name, is_role = (
+        np.fromiter((t in group for t in terms), bool, len(terms))
+        for group in (who.names, who.roles)
+    )
     places: list[Place] = []
     marked: list[Marked] = []
     texts: list[Occurrences] = []
     for source in SOURCES:
         for memory_id, found in keywords.marks(ids, terms, source).items():
             positions, which = found.positions, found.terms
-            shares = shares_of_speakers(found, names, roles)
+            spoken = source == "transcript"
+            shares = shares_of_speakers(found, is_name, is_role) if spoken else None
             for i, phrase in enumerate(phrases, len(terms)):
                 starts = phrase_starts(positions, which, [number[t] for t in phrase])
                 positions = np.concatenate((positions, starts))

@@ -6,7 +6,6 @@ conversation with an AI, "I" in a question is the user, and "you" the assistant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,8 @@ from numpy.typing import NDArray
 
 from neurigraph.index.keyword import Marked, tokens
 from neurigraph.search.words import Wanted
+
+Flags = NDArray[np.bool_]
 
 OTHERS = 0.5
 """What a word counts that somebody else says."""
@@ -51,26 +52,27 @@ def whom_asked_about(wanted: Wanted) -> Asked:
 
 
 def shares_of_speakers(
-    marked: Marked, names: Sequence[int], roles: Sequence[int]
+    marked: Marked, is_name: Flags, is_role: Flags
 ) -> NDArray[np.float64] | None:
     """What each occurrence counts by who says it, or None where nobody asked about speaks.
 
-    `names` and `roles` are the numbers of the terms of `Asked`. A speaker is a role, or a name
-    that opens many lines; a turn lasts until the next speaker.
+    `is_name` and `is_role` say of each term whether it is one of `Asked`. A speaker is a role, or
+    a name that opens many lines; a turn lasts until the next speaker.
     """
     lines = marked.lines()
     if len(lines) < LEAST_TURNS:
         return None
-    opening = np.isin(marked.positions, lines)
+    first = np.zeros(marked.length, bool)
+    first[lines] = True
+    opening = first[marked.positions]
     at, which = marked.positions[opening], marked.terms[opening]
-    named = np.isin(which, names)
+    named = is_name[which]
     if not named.any():
         return None
-    openers = marked.openers()
-    _, number, counts = np.unique(openers, return_inverse=True, return_counts=True)
+    _, number, counts = np.unique(marked.openers(), return_inverse=True, return_counts=True)
     often = (counts >= LEAST_TURNS) & (counts >= LEAST_SHARE * len(lines))
     speaking = often[number]
-    speaking[np.searchsorted(lines, at[np.isin(which, roles)])] = True
+    speaking[np.searchsorted(lines, at[is_role[which]])] = True
     asked = np.zeros(len(lines), bool)
     asked[np.searchsorted(lines, at[named])] = True
     asked &= speaking
