@@ -22,8 +22,11 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from retrieval_data import Question, Session, read_locomo
 from retrieval_score import Score, mean, score
@@ -33,14 +36,16 @@ from rich.table import Table
 from neurigraph.clock import system_clock
 from neurigraph.memory import Memory
 from neurigraph.model import Conversation
-from neurigraph.search import cascade
-from neurigraph.search.cascade import Search
-from neurigraph.search.fusion import fuse
+from neurigraph.search import cascade, speakers, windows, words
+from neurigraph.search.fusion import Evidence, Scored, fuse
 from neurigraph.settings import SearchSettings, Settings
 
 TOP = 50
 STEPS = (0.2, 0.3, 0.4, 0.5)
 """Weights that a fold may choose from, for each of the three shares."""
+
+TIDY = 20
+"""Steps of merging: saves one by one leave as many segments."""
 
 console = Console(width=130, highlight=False)
 Order = list[str]
@@ -94,7 +99,8 @@ def _save(memory: Memory, sessions: Sequence[Session], dated: bool) -> dict[str,
         )
         for memory_id in saved.ids:
             ids[memory_id] = session.name
-    memory.tidy_indexes()
+    for _ in range(TIDY):  # as the daemon does when it is idle
+        memory.tidy_indexes()
     while memory.behind() != (0, 0):
         time.sleep(0.05)
     console.print(f"{len(sessions)} sessions saved in {time.perf_counter() - began:.1f} s")
@@ -142,32 +148,55 @@ def _ask(
 # -- weights that are held out
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What the fusion was given for a question, or the order where the cascade stopped before."""
+
+    found: tuple[str, ...]
+    evidence: Evidence | None
+
+    def order(self, ids: Mapping[str, str], settings: SearchSettings) -> Order:
+        """The sessions in order of the scores that these weights make."""
+        if self.evidence is None:
+            ranked: Sequence[str] = self.found
+        else:
+            ranked = [s.id for s in fuse(self.found, self.evidence, settings)]
+        return list(dict.fromkeys(ids[i] for i in ranked))[:TOP]
+
+
 def _folds(memory: Memory, questions: Sequence[Question], ids: Mapping[str, str]) -> None:
     """Choose the weights on three conversations, answer the fourth with them, four times."""
-    seen = _evidence(memory, questions)
+    seen = _see(memory, questions)
     grid = [
         SearchSettings(keyword_weight=k, window_weight=w, vector_weight=v)
         for k, w, v in itertools.product(STEPS, repeat=3)
         if abs(k + w + v - 1) < 1e-9
     ]
-    scores = {
-        setting: [
-            score([ids[s.id] for s in fuse(found, evidence, setting)][:TOP], question.evidence)
-            for (found, evidence), question in zip(seen, questions, strict=True)
-        ]
-        for setting in grid
-    }
+    scores = [_scores(seen, questions, ids, setting) for setting in grid]
     table = _table("weights chosen on the other conversations")
     held_out: dict[int, Score] = {}
     for conversation in dict.fromkeys(q.conversation for q in questions):
         others = [i for i, q in enumerate(questions) if q.conversation != conversation]
         mine = [i for i, q in enumerate(questions) if q.conversation == conversation]
-        best = _choose([[scores[setting][i] for i in others] for setting in grid], grid)
-        held_out |= {i: scores[best][i] for i in mine}
-        name = f"{conversation}: {best.keyword_weight}, {best.window_weight}, {best.vector_weight}"
-        _line(table, name, [scores[best][i] for i in mine])
+        best = _choose([[found[i] for i in others] for found in scores], grid)
+        weights = f"{best.keyword_weight}, {best.window_weight}, {best.vector_weight}"
+        answered = scores[grid.index(best)]
+        held_out |= {i: answered[i] for i in mine}
+        _line(table, f"{conversation}: {weights}", [answered[i] for i in mine])
     _line(table, "held out", [held_out[i] for i in range(len(questions))])
     console.print(table)
+
+
+def _scores(
+    seen: Sequence[Seen],
+    questions: Sequence[Question],
+    ids: Mapping[str, str],
+    settings: SearchSettings,
+) -> list[Score]:
+    return [
+        score(one.order(ids, settings), question.evidence)
+        for one, question in zip(seen, questions, strict=True)
+    ]
 
 
 def _choose(found: Sequence[Sequence[Score]], grid: Sequence[SearchSettings]) -> SearchSettings:
@@ -182,26 +211,20 @@ def _choose(found: Sequence[Sequence[Score]], grid: Sequence[SearchSettings]) ->
     return grid[best] if statistics.fmean(ahead) > error else usual
 
 
-def _evidence(
-    memory: Memory, questions: Sequence[Question]
-) -> list[tuple[list[str], cascade.Evidence]]:
+def _see(memory: Memory, questions: Sequence[Question]) -> list[Seen]:
     """What the fusion is given for each question."""
-    seen: list[tuple[list[str], cascade.Evidence]] = []
+    caught: list[Seen] = []
 
-    def watched(
-        found: Sequence[str], evidence: cascade.Evidence, settings: SearchSettings
-    ) -> list[cascade.Scored]:
-        seen.append((list(found), evidence))
+    def watched(found: Sequence[str], evidence: Evidence, settings: SearchSettings) -> list[Scored]:
+        caught.append(Seen(tuple(found), evidence))
         return fuse(found, evidence, settings)
 
-    usual, cascade.fuse = cascade.fuse, watched  # type: ignore[assignment]
-    try:
-        for i, question in enumerate(questions):
-            memory.search(question.text, limit=1)
-            if len(seen) != i + 1:
-                raise RuntimeError(f"not fused: {question.text}")
-    finally:
-        cascade.fuse = usual
+    seen = []
+    with _changed(cascade, "fuse", watched):
+        for question in questions:
+            caught.clear()
+            hits = memory.search(question.text, limit=1).hits
+            seen.append(caught[0] if caught else Seen(tuple(h.id for h in hits), None))
     return seen
 
 
@@ -210,84 +233,43 @@ def _evidence(
 
 def _ablate(memory: Memory, questions: Sequence[Question], ids: Mapping[str, str]) -> None:
     table = _table("each part off in turn")
-    usual = memory._search
-    for name, change in _PARTS.items():
-        undo = change(memory)
-        try:
-            _row(table, name, questions, _ask(memory, questions, ids, "")[0])
-        finally:
-            undo()
-            memory._search = usual
+    seen = _see(memory, questions)
+    usual = SearchSettings()
+    for name, changes in _SHARES.items():
+        settings = usual.model_copy(update=changes)
+        _line(table, name, _scores(seen, questions, ids, settings))
+    for name, (module, constant, value) in _PARTS.items():
+        with _changed(module, constant, value):
+            _line(table, name, _scores(_see(memory, questions), questions, ids, usual))
     console.print(table)
 
 
-def _with_settings(**changes: float) -> Callable[[Memory], Callable[[], None]]:
-    def change(memory: Memory) -> Callable[[], None]:
-        settings = SearchSettings(**{**memory.settings.search.model_dump(), **changes})
-        now = memory._search
-        memory._search = Search(now._keywords, now._vectors, now._library, settings, memory.clock)
-        return lambda: None
-
-    return change
-
-
-def _without_function_weight(memory: Memory) -> Callable[[], None]:
-    from neurigraph.search import words
-
-    usual, words.FUNCTION_WORD = words.FUNCTION_WORD, 1.0
-
-    def undo() -> None:
-        words.FUNCTION_WORD = usual
-
-    return undo
+@contextmanager
+def _changed(module: ModuleType, name: str, value: object) -> Iterator[None]:
+    usual = getattr(module, name)
+    setattr(module, name, value)
+    try:
+        yield
+    finally:
+        setattr(module, name, usual)
 
 
-def _without_opening(memory: Memory) -> Callable[[], None]:
-    from neurigraph.search import windows
+_SHARES: dict[str, dict[str, float]] = {
+    "everything": {},
+    "no full text over whole memories": {"keyword_weight": 0},
+    "no windows": {"window_weight": 0},
+    "no vectors": {"vector_weight": 0},
+    "no times": {"time_weight": 0},
+    "whole memories alone": {"window_weight": 0, "vector_weight": 0, "time_weight": 0},
+    "windows alone": {"keyword_weight": 0, "vector_weight": 0, "time_weight": 0},
+    "vectors alone": {"keyword_weight": 0, "window_weight": 0, "time_weight": 0},
+}
 
-    usual, windows.OPENING = windows.OPENING, 0
-
-    def undo() -> None:
-        windows.OPENING = usual
-
-    return undo
-
-
-def _without_neighbours(memory: Memory) -> Callable[[], None]:
-    from neurigraph.search import windows
-
-    usual, windows.NEIGHBOURS = windows.NEIGHBOURS, (1.0,)  # type: ignore[assignment]
-
-    def undo() -> None:
-        windows.NEIGHBOURS = usual
-
-    return undo
-
-
-def _without_mending(memory: Memory) -> Callable[[], None]:
-    from neurigraph.search import words
-
-    usual, words.MOST_MENDED = words.MOST_MENDED, 0
-
-    def undo() -> None:
-        words.MOST_MENDED = usual
-
-    return undo
-
-
-_PARTS: dict[str, Callable[[Memory], Callable[[], None]]] = {
-    "everything": _with_settings(),
-    "no full text over whole memories": _with_settings(keyword_weight=0),
-    "no windows": _with_settings(window_weight=0),
-    "no vectors": _with_settings(vector_weight=0),
-    "no times": _with_settings(time_weight=0),
-    "whole memories alone": _with_settings(window_weight=0, vector_weight=0, time_weight=0),
-    "windows alone": _with_settings(keyword_weight=0, vector_weight=0, time_weight=0),
-    "vectors alone": _with_settings(keyword_weight=0, window_weight=0, time_weight=0),
-    "function words weigh like others": _without_function_weight,
-    "windows without the opening words": _without_opening,
-    "windows with hard borders": _without_neighbours,
-    "words that no memory has, not mended": _without_mending,
+_PARTS: dict[str, tuple[ModuleType, str, object]] = {
+    "function words weigh like others": (words, "FUNCTION_WORD", 1.0),
+    "who speaks makes no difference": (speakers, "OTHERS", 1.0),
+    "windows with hard borders": (windows, "NEIGHBOURS", (1.0,)),
+    "words that no memory has, not mended": (words, "MOST_MENDED", 0),
 }
 
 

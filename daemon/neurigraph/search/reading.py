@@ -16,12 +16,15 @@ from neurigraph.index.keyword import Marked, Match, Source, tokens
 from neurigraph.search.dates import MONTHS, date_of_words
 from neurigraph.search.library import Keywords
 from neurigraph.search.speakers import shares_of_speakers, whom_asked_about
-from neurigraph.search.windows import OPENING, Occurrences, Windows, find_windows
+from neurigraph.search.windows import Occurrences, Windows, find_windows
 from neurigraph.search.words import Wanted
 
 SOURCES: tuple[Source, ...] = ("transcript", "body")
 
 Phrase = tuple[str, ...]
+
+OPENING = 8
+"""Words at the beginning of a transcript in which its date may stand."""
 
 DATE_WORDS = tuple(
     dict.fromkeys(

@@ -22,9 +22,6 @@ NEIGHBOURS = tuple(0.7 ** abs(away) for away in range(-4, 5))
 SATURATION = 0.9
 """BM25's k1: how soon a repeated word stops adding. Windows are of one length: there is no b."""
 
-OPENING = 8
-"""Words at the beginning of a text that belong to all its windows: a heading, a date line."""
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -92,11 +89,6 @@ def find_windows(texts: Sequence[Occurrences], weights: Floats) -> Windows:
         there = np.flatnonzero(keys[at] == keys + shift)
         counts[there] += held[at[there]] * np.float32(weight)
     where, bins = np.divmod(keys, stride)
-    opening = positions < OPENING
-    common = np.bincount(owner[opening] * count + terms[opening], minlength=len(texts) * count)
-    # the opening counts fully in its own window already
-    elsewhere = bins > 0
-    counts[elsewhere] += common.reshape(len(texts), count)[where[elsewhere]]
     scores = (counts * (SATURATION + 1) / (counts + SATURATION)) @ weights
     return Windows(where, bins, scores)
 

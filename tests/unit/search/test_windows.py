@@ -43,11 +43,6 @@ def test_windows_do_not_reach_into_the_next_text() -> None:
     assert beside[0] == alone[0]
 
 
-def test_the_opening_belongs_to_every_window() -> None:
-    opened, not_opened = best(text((2, 0), (900, 1)), text((300, 0), (900, 1)))
-    assert opened > not_opened
-
-
 def test_rare_words_weigh_more() -> None:
     rare, common = best(text((100, 0)), text((100, 1)), weights=(5.0, 0.5))
     assert rare > common
