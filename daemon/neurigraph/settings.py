@@ -105,13 +105,13 @@ class SearchSettings(_Section):
     """How answers are ranked; the reasons are measured in docs/search.md."""
 
     keyword_weight: float = Field(
-        0.3, ge=0, description="Share of full text over whole memories (alone: hit@5 .933)."
+        0.3, ge=0, description="Share of full text over whole memories (alone: NDCG@10 .812)."
     )
     window_weight: float = Field(
-        0.4, ge=0, description="Share of full text over the best few sentences (alone: .936)."
+        0.4, ge=0, description="Share of full text over the best few sentences (alone: .823)."
     )
     vector_weight: float = Field(
-        0.3, ge=0, description="Share of the best passage vector (alone .76; all three: .954)."
+        0.3, ge=0, description="Share of the best passage vector (alone: .621; all together: .851)."
     )
     time_weight: float = Field(
         0.2,
