@@ -10,11 +10,19 @@ from viewer_pages import NewPage
 
 from daemon_process import Daemon
 
+SETTLED = """
+Promise.allSettled(
+  document.getAnimations()
+    .filter((a) => a.effect?.getComputedTiming().endTime !== Infinity)
+    .map((a) => a.finished)
+).then(() => undefined)
+"""
 AXE = Path(__file__).resolve().parents[2] / "viewer" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 def check(page: Page, what: str) -> None:
     """Fail with what axe finds wrong, and where."""
+    page.evaluate(SETTLED)  # half faded in, any text has too little contrast
     # evaluated by the debugger, since the page's policy rightly refuses a foreign script
     page.evaluate(AXE.read_text("utf-8"))
     found = page.evaluate(
