@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from neurigraph.errors import NeurigraphError
 from neurigraph.index.library import Library
 from neurigraph.index.record import Record
-from neurigraph.search.library import Card
+from neurigraph.model import Temperature
+from neurigraph.search.library import Card, State
 from neurigraph.views import Views
 
 log = logging.getLogger(__name__)
@@ -50,9 +51,22 @@ class Cards:
             keywords=record.keywords,
             tags=record.tags,
             aliases=record.aliases,
-            temperature=self._views.temperature(record),
-            stale=self._is_stale(record),
-            obsidian_url=self._views.obsidian_url(record.path),
+        )
+
+    def temperature(self, memory_id: str) -> Temperature:
+        """How hot a memory is now; cold when it is gone."""
+        record = self._library.find(memory_id)
+        return self._views.temperature(record) if record else Temperature.COLD
+
+    def state(self, memory_id: str) -> State:
+        """How a memory stands at this moment."""
+        record = self._library.find(memory_id)
+        if record is None:
+            return State(Temperature.COLD)
+        return State(
+            self._views.temperature(record),
+            self._is_stale(record),
+            self._views.obsidian_url(record.path),
         )
 
     def note(self, memory_id: str) -> str:

@@ -206,7 +206,7 @@ def _print_status(answer: dict[str, Any], card: DaemonCard) -> None:
     if answer["state"] != "ready" or any(behind):
         words = f"still indexing: {behind[0]} notes for keywords, {behind[1]} for meaning"
     elif problems:
-        words = f"all indexed; {len(problems)} notes need a look"
+        words = f"all indexed; {some(len(problems), 'thing needs', 'things need')} a look"
     else:
         words = "all is well"
     out = console()

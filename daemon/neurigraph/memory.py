@@ -188,6 +188,8 @@ class Memory(Travelling):
 
     def problems(self) -> list[Problem]:
         """Everything about the vault that a person should mend."""
+        if not self.vault.is_dir():
+            return [Problem(str(self.vault), "its folder is gone; mount it or put it back")]
         return self._store.indexer.problems()
 
     def notices(self) -> tuple[str, ...]:

@@ -38,11 +38,11 @@ def full_disk(place: Path) -> None:
     """While the file is there the disk takes half of each new file and no more."""
     usual = disk.write_new
 
-    def write_new(full: Path, data: bytes, mode: int | None, now: bool) -> None:
+    def write_new(full: Path, data: bytes, mode: int | None) -> None:
         if not place.exists():
-            usual(full, data, mode, now)
+            usual(full, data, mode)
             return
-        usual(full, data[: len(data) // 2], mode, now)
+        usual(full, data[: len(data) // 2], mode)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(full))
 
     disk.write_new = write_new

@@ -136,9 +136,11 @@ def test_a_vault_that_goes_away_and_comes_back_is_followed_as_before(
 
         vault.rename(away)
         assert refused(running, conversation("medlar"))
+        assert "its folder is gone" in running.get("/api/status")["problems"][0]["problem"]
         assert running.search("pelican") and running.search("quince")
         away.rename(vault)
         assert ledger.save(running.http, conversation("medlar"))
+        assert not running.get("/api/status")["problems"]
         edit_is_followed(running, "heron")
 
         # as when a disk is taken out and put in again: the same files, another folder

@@ -72,7 +72,7 @@ class Answerer:
         ]
 
     def _hit(self, ranking: Ranking, ranked: Ranked, card: Card, marker: _Marker) -> Hit:
-        texts = _Texts(self._library, card.id)
+        texts, state = _Texts(self._library, card.id), self._library.state(card.id)
         passages: list[Passage] = []
         first = ""
         for spot, exact, cut in self._cuts(ranking, card.id, texts, MOST_PASSAGES):
@@ -94,9 +94,9 @@ class Answerer:
             stage=ranked.stage,
             snippet=first or _beginning(texts, marker),
             passages=tuple(passages),
-            temperature=card.temperature,
-            stale=card.stale,
-            obsidian_url=card.obsidian_url,
+            temperature=state.temperature,
+            stale=state.stale,
+            obsidian_url=state.obsidian_url,
         )
 
     def _cuts(

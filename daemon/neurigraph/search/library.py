@@ -27,6 +27,12 @@ class Card:
     keywords: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How a memory stands at this moment. `stale`: its file is newer than the indexes."""
+
     temperature: Temperature = Temperature.WARM
     stale: bool = False
     obsidian_url: str = ""
@@ -44,6 +50,14 @@ class Library(Protocol):
 
     def cards(self) -> Iterable[Card]:
         """All memories."""
+        ...
+
+    def temperature(self, memory_id: str) -> Temperature:
+        """How hot it is; cold when it is gone."""
+        ...
+
+    def state(self, memory_id: str) -> State:
+        """How a memory that is shown stands."""
         ...
 
     def note(self, memory_id: str) -> str:

@@ -1,7 +1,7 @@
 """The cooling cycle: plans for all memories, then goes through them in small batches.
 
-Within a batch memories are handled by several threads, since gzip and the disk's own syncing let
-others run meanwhile. Between batches whoever wants to edit the vault gets in.
+Within a batch all memories go forward together from one syncing of the disk to the next, and a
+few threads share the gzipping. Between batches whoever wants to edit the vault gets in.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from neurigraph.temperature.rules import Plan, Reading, plan
 from neurigraph.temperature.shelf import Done, ReadingOf, Shelf
 from neurigraph.temperature.texts import Texts
 from neurigraph.vault.layout import RECALL
+from neurigraph.vault.steps import together
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +37,9 @@ SMALLEST, LARGEST = 24, 240
 
 BATCH_SECONDS = 0.2
 
-THREADS = 12
-"""More than cores, because most of the time is spent waiting for the disk."""
+THREADS = 2
+"""Gzip is a third of the work and lets another thread run; more than two only wait for each
+other."""
 
 BREATH = 0.002
 """Seconds between batches: enough for an edit that waits to take the lock."""
@@ -211,8 +213,8 @@ class Cycle:
             if self._stop.is_set():
                 return []
             open_now = self._shelf.open_now()
-            handle = partial(self._shelf.handle, now=now, open_now=open_now, cooling=cooling)
-            done = list(pool.map(handle, ids))
+            handling = partial(self._shelf.handling, now=now, open_now=open_now, cooling=cooling)
+            done = together(list(map(handling, ids)), pool.map)
             take_up(self._desk, self._access, done, now)
         for item in done:
             if item.compressed:

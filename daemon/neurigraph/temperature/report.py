@@ -38,7 +38,8 @@ def with_report(raw: bytes, report: Report) -> tuple[bytes, Told]:
     Properties that the note does not have are not added, but for the three that always go
     together. Raises `NotWritable` for a note that has become another memory's.
     """
-    data = read_note(raw).data
+    note = read_note(raw)
+    data = note.data
     if claimed_id(data) != report.id:
         raise NotWritable("", "it is another note now")
     keys: dict[str, str | int | list[str]] = {
@@ -56,7 +57,7 @@ def with_report(raw: bytes, report: Report) -> tuple[bytes, Told]:
     named = [_named(item, report) for item in known]
     if named != known:
         keys["artifacts"] = named
-    return set_keys(raw, keys), Told(report.temperature.value, report.accessed, report.count, form)
+    return set_keys(note, keys), Told(report.temperature.value, report.accessed, report.count, form)
 
 
 def _named(item: str, report: Report) -> str:

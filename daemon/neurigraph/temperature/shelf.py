@@ -22,6 +22,7 @@ from neurigraph.temperature.rules import Form, Reading, Step, form_of, step_for,
 from neurigraph.vault.layout import nfc, transcript_path
 from neurigraph.vault.packing import Damaged, gunzip
 from neurigraph.vault.recall import RecallStat, Resolution
+from neurigraph.vault.steps import Steps, alone
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +86,12 @@ class Shelf:
         self, memory_id: str, now: datetime, open_now: Collection[str], *, cooling: bool
     ) -> Done:
         """Do what the rules ask for one memory at this moment. Raises nothing."""
+        return alone(self.handling(memory_id, now, open_now, cooling=cooling))
+
+    def handling(
+        self, memory_id: str, now: datetime, open_now: Collection[str], *, cooling: bool
+    ) -> Steps[Done]:
+        """`handle`, in steps."""
         record = self._desk.library.find(memory_id)
         if record is None or record.kind != "memory":
             return Done(memory_id, skipped=GONE)
@@ -92,14 +99,16 @@ class Shelf:
         step = step_for(reading, now, self._settings, cooling=cooling)
         if not step.needed or step.resolve:
             return Done(memory_id)
-        return _survived(memory_id, lambda: self._handle(record, reading, step, now, open_now))
+        return (
+            yield from _survived(memory_id, self._handling(record, reading, step, now, open_now))
+        )
 
     def thaw(self, memory_id: str, now: datetime, open_now: Collection[str]) -> Done:
         """Make one memory's transcript plain, as warming asks for. Raises nothing."""
         record = self._desk.library.find(memory_id)
         if record is None or record.kind != "memory":
             return Done(memory_id, skipped=GONE)
-        return _survived(memory_id, lambda: self._thaw(record, now, open_now))
+        return alone(_survived(memory_id, self._thawing(record, now, open_now)))
 
     def resolve(self, memory_id: str, now: datetime, open_now: Collection[str]) -> bool:
         """Make one transcript of two, and answer whether anything changed.
@@ -132,7 +141,7 @@ class Shelf:
         except Damaged:
             return False
 
-    def _thaw(self, record: Record, now: datetime, open_now: Collection[str]) -> Done:
+    def _thawing(self, record: Record, now: datetime, open_now: Collection[str]) -> Steps[Done]:
         recall = self._desk.recall
         grown = self._decompress(record.id)
         stored = recall.stat(record.id)
@@ -141,12 +150,12 @@ class Shelf:
             return Done(record.id)
         files = Rewritten(record.id, stored)
         if self._note_is_free(record, now, open_now):
-            files = self._tell(record, self._reading_of(record), stored, now)
+            files = yield from self._telling(record, self._reading_of(record), stored, now)
         return Done(record.id, restored=True, saved=-grown, files=files)
 
-    def _handle(
+    def _handling(
         self, record: Record, reading: Reading, step: Step, now: datetime, open_now: Collection[str]
-    ) -> Done:
+    ) -> Steps[Done]:
         recall = self._desk.recall
         free = self._note_is_free(record, now, open_now)
         done = Done(record.id)
@@ -160,12 +169,12 @@ class Shelf:
             known = record.transcript
             if known is None or not known.fits(*_file(recall.stat(record.id))):
                 return Done(record.id, look=True, skipped=CHANGED)
-            done = self._cool(record, step)
+            done = yield from self._cooling(record, step)
         moved = done.compressed or done.deepened or done.restored
         stored = recall.stat(record.id)
         files = Rewritten(record.id, stored)
         if free:
-            files = self._tell(record, reading, stored, now)
+            files = yield from self._telling(record, reading, stored, now)
         elif not moved:
             return Done(record.id, skipped=WAITS)
         changed = moved or files.note is not None
@@ -178,18 +187,18 @@ class Shelf:
         finally:
             self._unpacked[memory_id] = self._desk.recall.stat(memory_id).mtime_ns
 
-    def _cool(self, record: Record, step: Step) -> Done:
+    def _cooling(self, record: Record, step: Step) -> Steps[Done]:
         recall = self._desk.recall
         saved = 0
         if step.compress:
-            saved += recall.compress(record.id)
+            saved += yield from recall.compressing(record.id)
         if step.deepen:
-            saved += recall.compress_artifacts(record.id)
+            saved += yield from recall.compressing_artifacts(record.id)
         return Done(record.id, compressed=step.compress, deepened=step.deepen, saved=saved)
 
-    def _tell(
+    def _telling(
         self, record: Record, reading: Reading, stored: RecallStat, now: datetime
-    ) -> Rewritten:
+    ) -> Steps[Rewritten]:
         """Write what is true into the note, unless it must not be written to."""
         packed, plain = by_form((a.name, a.compressed) for a in stored.artifacts)
         form: Form | None = None if stored.form == "missing" else stored.form
@@ -213,7 +222,7 @@ class Shelf:
             return new
 
         try:
-            note = self._desk.files.edit(record.path, change)
+            note = yield from self._desk.files.editing(record.path, change)
         except (NotWritable, FileNotFoundError) as error:
             log.info("%s is not told its temperature: %s", record.path, error)
             return Rewritten(record.id, stored)
@@ -239,10 +248,10 @@ class Shelf:
         return self._desk.files.settled(path, now, self._desk.settings.vault.settle_seconds)
 
 
-def _survived(memory_id: str, work: Callable[[], Done]) -> Done:
+def _survived(memory_id: str, work: Steps[Done]) -> Steps[Done]:
     """What came of it, errors included: one memory must not keep others from their turn."""
     try:
-        return work()
+        return (yield from work)
     except (ChangedElsewhere, Duplicate):
         return Done(memory_id, look=True, skipped=CHANGED)
     except (NeurigraphError, OSError, EOFError) as error:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -111,8 +111,8 @@ def same_file(a: Path, b: Path) -> bool:
         return False
 
 
-def write_new(full: Path, data: bytes, mode: int | None, now: bool) -> None:
-    """Make a file that must not be there; with `now` it is on the disk itself afterwards."""
+def write_new(full: Path, data: bytes, mode: int | None) -> None:
+    """Make a file that must not be there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with open(os.open(full, flags, 0o666), "wb", buffering=0) as file:  # noqa: PTH123
         if mode is not None and hasattr(os, "fchmod"):
@@ -122,8 +122,6 @@ def write_new(full: Path, data: bytes, mode: int | None, now: bool) -> None:
         view = memoryview(data)
         while view:
             view = view[file.write(view) :]
-        if now:
-            os.fsync(file.fileno())
 
 
 def rename_without_overwriting(source: Path, target: Path) -> None:
@@ -152,7 +150,8 @@ def sync(place: Path) -> None:
         return
     # gone again (moved, removed) by the time it is synced: there is nothing left to keep
     with suppress(FileNotFoundError):
-        descriptor = os.open(place, os.O_RDONLY)
+        # Windows syncs only what may be written to
+        descriptor = os.open(place, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
         try:
             os.fsync(descriptor)
         except OSError as error:
@@ -161,6 +160,15 @@ def sync(place: Path) -> None:
                 raise
         finally:
             os.close(descriptor)
+
+
+def sync_all(places: Collection[Path]) -> None:
+    """Have all of them written to the disk itself. Raises what the disk says of any."""
+    # on Linux alone does sync() wait for the disk; it tells no errors, so each is asked for its own
+    if sys.platform == "linux" and len(places) > _SYNC_ALL:
+        os.sync()
+    for place in dict.fromkeys(places):
+        sync(place)
 
 
 class Batch:
@@ -177,9 +185,4 @@ class Batch:
 
     def sync(self) -> None:
         """Have all of them written to the disk itself."""
-        # on Linux alone does sync() wait for the disk
-        if sys.platform == "linux" and len(self._places) > _SYNC_ALL:
-            os.sync()
-            return
-        for place in self._places:
-            sync(place)
+        sync_all(self._places)

@@ -33,6 +33,7 @@ from neurigraph.errors import (
 )
 from neurigraph.vault import disk, obsidian
 from neurigraph.vault.layout import TRASH, nfc, numbered, same_name
+from neurigraph.vault.steps import Steps, alone
 
 _REMEMBERED = 50_000
 """Own writes that are remembered; more than the largest import writes between two looks."""
@@ -115,14 +116,31 @@ class VaultFiles:
         its place, and refuses them with False; such a file is synced at once in a batch too.
         `like` names a file whose permissions are taken on.
         """
+        return alone(
+            self.creating(rel, data, numbered_if_taken=numbered_if_taken, check=check, like=like)
+        )
+
+    def creating(
+        self,
+        rel: str,
+        data: bytes,
+        *,
+        numbered_if_taken: bool = True,
+        check: Callable[[bytes], bool] | None = None,
+        like: str | None = None,
+    ) -> Steps[str]:
+        """`create`, in steps."""
         rel = _named(rel)
         full = self.path(rel)
         with self._writing(rel):
             self._make_folders(full.parent)
             mode = self.path(like).stat().st_mode & 0o777 if like is not None else None
             batch = self._batch if check is None else None
-            temporary = self._write_temporary(full.parent, data, mode, now=batch is None)
+            temporary = self._write_temporary(full.parent, data, mode)
             try:
+                if batch is None:
+                    yield temporary
+                self.on_step("written")
                 if check is not None and not check(temporary.read_bytes()):
                     raise OSError(errno.EIO, "what was written does not read back the same")
                 self.on_step("checked")
@@ -136,7 +154,7 @@ class VaultFiles:
                 batch.add(self.path(rel))
                 batch.add(full.parent)
             else:
-                disk.sync(full.parent)
+                yield full.parent
         self.on_step("done")
         return rel
 
@@ -145,6 +163,10 @@ class VaultFiles:
 
         A file that is marked read-only raises `NotWritable`. A link within the vault stays one.
         """
+        alone(self.replacing(rel, data, expected))
+
+    def replacing(self, rel: str, data: bytes, expected: bytes) -> Steps[None]:
+        """`replace`, in steps."""
         rel = _named(rel)
         full = Path(os.path.realpath(self.path(rel)))
         if not disk.holds(full, expected):
@@ -155,9 +177,11 @@ class VaultFiles:
             mode = full.stat().st_mode & 0o7777
             if not mode & 0o200:
                 raise NotWritable(rel, "it is marked read-only")
-            # a crash must never leave an empty file where a full one was: synced in a batch too
-            temporary = self._write_temporary(full.parent, data, mode, now=True)
+            temporary = self._write_temporary(full.parent, data, mode)
             try:
+                # a crash must never leave an empty file where a full one was: in a batch too
+                yield temporary
+                self.on_step("written")
                 if not disk.holds(full, expected):
                     raise ChangedElsewhere(rel)
                 self.on_step("compared")
@@ -167,7 +191,10 @@ class VaultFiles:
             finally:
                 temporary.unlink(missing_ok=True)
             self.on_step("in place")
-            self._sync_folder(full.parent)
+            if self._batch is not None:
+                self._batch.add(full.parent)
+            else:
+                yield full.parent
         self.on_step("done")
 
     def edit(self, rel: str, change: Callable[[bytes], bytes], attempts: int = 3) -> bytes:
@@ -175,12 +202,18 @@ class VaultFiles:
 
         Answers the bytes that the file then holds. Raises `ChangedElsewhere` after `attempts`.
         """
+        return alone(self.editing(rel, change, attempts))
+
+    def editing(
+        self, rel: str, change: Callable[[bytes], bytes], attempts: int = 3
+    ) -> Steps[bytes]:
+        """`edit`, in steps."""
         while True:
             attempts -= 1
             before = self.read(rel)
             after = change(before)
             try:
-                self.replace(rel, after, before)
+                yield from self.replacing(rel, after, before)
             except ChangedElsewhere:
                 if attempts <= 0:
                     raise
@@ -377,13 +410,12 @@ class VaultFiles:
                 self._identity = identity
             yield
 
-    def _write_temporary(self, folder: Path, data: bytes, mode: int | None, *, now: bool) -> Path:
-        """A new file with these bytes, synced to disk if `now`."""
+    def _write_temporary(self, folder: Path, data: bytes, mode: int | None) -> Path:
+        """A new file with these bytes."""
         temporary = _temporary_in(folder)
         self.on_step("start")
         try:
-            disk.write_new(temporary, data, mode, now)
-            self.on_step("written")
+            disk.write_new(temporary, data, mode)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise

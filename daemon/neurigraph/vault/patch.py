@@ -38,7 +38,7 @@ _WAYS: tuple[tuple[Below, bool], ...] = (
 )
 
 
-def set_keys(raw: bytes, changes: Mapping[str, Settable]) -> bytes:
+def set_keys(note: bytes | Note, changes: Mapping[str, Settable]) -> bytes:
     """The note with these properties set, None removing one; nothing else changes.
 
     Afterwards `read_note(...).data[key]` is the value: text as it is, true and false, numbers and
@@ -47,12 +47,13 @@ def set_keys(raw: bytes, changes: Mapping[str, Settable]) -> bytes:
     for a note that cannot be read for certain, InvalidInput for names and values that no note
     can hold.
     """
-    return change_keys(raw, dict(changes))
+    return change_keys(note, dict(changes))
 
 
-def change_keys(raw: bytes, changes: Mapping[str, Change]) -> bytes:
+def change_keys(of: bytes | Note, changes: Mapping[str, Change]) -> bytes:
     """`set_keys` for lists that keep some of their old items."""
-    note = writable(raw)
+    note = writable(of)
+    raw = note.raw
     for key in changes:
         if key not in note.data:
             check_key(key)
@@ -96,9 +97,9 @@ def new_note(data: Mapping[str, Settable], body: str) -> bytes:
     return f"---\n{''.join(lines)}---\n{printable(body)}".encode()
 
 
-def writable(raw: bytes) -> Note:
+def writable(of: bytes | Note) -> Note:
     """The note, read; raises NotWritable when it must never be written to."""
-    note = read_note(raw)
+    note = read_note(of) if isinstance(of, bytes) else of
     if not note.writable:
         raise NotWritable("", note.problem or "it cannot be read for certain")
     return note

@@ -45,6 +45,7 @@ from neurigraph.vault.packing import (
     quieten,
     unquieten,
 )
+from neurigraph.vault.steps import Steps, alone
 
 Form = Literal["plain", "gzip", "missing", "both"]
 
@@ -169,8 +170,14 @@ class Recall:
 
         Raises `ChangedElsewhere` when it was edited meanwhile; then it stays plain.
         """
+        return alone(self.compressing(memory_id))
+
+    def compressing(self, memory_id: str) -> Steps[int]:
+        """`compress`, in steps."""
         plain, packed = _places(memory_id)
-        return self._pack(plain, packed) if self._one_form(memory_id) == "plain" else 0
+        if self._one_form(memory_id) != "plain":
+            return 0
+        return (yield from self._packing(plain, packed))
 
     def decompress(self, memory_id: str) -> int:
         """Make the transcript plain again and answer the bytes it grew by; 0 when it was."""
@@ -246,12 +253,17 @@ class Recall:
 
     def compress_artifacts(self, memory_id: str) -> int:
         """Gzip all artifacts and answer the bytes saved."""
+        return alone(self.compressing_artifacts(memory_id))
+
+    def compressing_artifacts(self, memory_id: str) -> Steps[int]:
+        """`compress_artifacts`, in steps."""
         self.resolve_artifacts(memory_id)
-        return sum(
-            self._pack(artifact.path, f"{artifact.path}.gz")
-            for artifact in self._artifacts(memory_id)
-            if not artifact.compressed and not _is_gz(artifact.name) and artifact.size <= self._most
-        )
+        saved = 0
+        for artifact in self._artifacts(memory_id):
+            if artifact.compressed or _is_gz(artifact.name) or artifact.size > self._most:
+                continue
+            saved += yield from self._packing(artifact.path, f"{artifact.path}.gz")
+        return saved
 
     def decompress_artifacts(self, memory_id: str) -> int:
         """Make all artifacts plain again and answer the bytes they grew by."""
@@ -295,12 +307,14 @@ class Recall:
             raise TranscriptMissing(memory_id)
         return form
 
-    def _pack(self, plain: str, packed: str) -> int:
+    def _packing(self, plain: str, packed: str) -> Steps[int]:
         data = self._files.read(plain)
         if len(data) > self._most:
             raise TooLarge(f"{plain} has {len(data)} bytes; more than {self._most} stay plain")
         compressed = gzip_bytes(data)
-        self._make(packed, compressed, plain, lambda back: gunzip(back, self._most) == data)
+        yield from self._making(
+            packed, compressed, plain, lambda back: gunzip(back, self._most) == data
+        )
         try:
             self._files.remove_verified(plain, data)
         except ChangedElsewhere:
@@ -312,12 +326,14 @@ class Recall:
     def _unpack_file(self, memory_id: str, packed: str, plain: str) -> int:
         compressed = self._files.read(packed)
         data = self._unpack(memory_id, packed, compressed)
-        self._make(plain, data, packed, lambda back: back == data)
+        alone(self._making(plain, data, packed, lambda back: back == data))
         self._files.remove_verified(packed, compressed)
         return len(data) - len(compressed)
 
-    def _make(self, path: str, data: bytes, like: str, check: Callable[[bytes], bool]) -> None:
-        self._files.create(path, data, numbered_if_taken=False, check=check, like=like)
+    def _making(
+        self, path: str, data: bytes, like: str, check: Callable[[bytes], bool]
+    ) -> Steps[str]:
+        return self._files.creating(path, data, numbered_if_taken=False, check=check, like=like)
 
     def _unpack(self, memory_id: str, path: str, compressed: bytes) -> bytes:
         try:

@@ -17,7 +17,7 @@ from neurigraph.index.keyword import Document, KeywordIndex
 from neurigraph.index.passage import VectorMatch
 from neurigraph.model import Hit, Temperature
 from neurigraph.search.cascade import Search
-from neurigraph.search.library import Card
+from neurigraph.search.library import Card, State
 from neurigraph.settings import SearchSettings
 from neurigraph.vault.turns import passages
 
@@ -62,6 +62,7 @@ class Shelf:
     keywords: KeywordIndex
     vectors: CountingVectors
     cards_by_id: dict[str, Card] = field(default_factory=dict)
+    temperatures: dict[str, Temperature] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     transcripts: dict[str, str] = field(default_factory=dict)
     reads: list[str] = field(default_factory=list)
@@ -71,6 +72,12 @@ class Shelf:
 
     def cards(self) -> Iterable[Card]:
         return list(self.cards_by_id.values())
+
+    def temperature(self, memory_id: str) -> Temperature:
+        return self.temperatures[memory_id]
+
+    def state(self, memory_id: str) -> State:
+        return State(self.temperatures[memory_id])
 
     def note(self, memory_id: str) -> str:
         self.reads.append(memory_id)
@@ -105,8 +112,8 @@ class Shelf:
             model,
             keywords,
             tags,
-            temperature=temperature,
         )
+        self.temperatures[memory_id] = temperature
         self.notes[memory_id], self.transcripts[memory_id] = note, transcript
         self.keywords.apply(
             [
