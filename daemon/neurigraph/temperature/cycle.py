@@ -38,8 +38,7 @@ SMALLEST, LARGEST = 24, 240
 BATCH_SECONDS = 0.2
 
 THREADS = 2
-"""Gzip is a third of the work and lets another thread run; more than two only wait for each
-other."""
+"""Gzip lets another thread run; with more than two they only wait for each other."""
 
 BREATH = 0.002
 """Seconds between batches: enough for an edit that waits to take the lock."""

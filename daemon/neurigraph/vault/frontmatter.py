@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import frontmatter
@@ -34,7 +34,8 @@ class Note:
     `data` maps keys to text, lists and maps; when the frontmatter cannot be read for certain it
     holds what could be salvaged. `body` is everything below the frontmatter, character for
     character. `problem` is one line for people. `writable` is false when the note must never be
-    written to. `body_start` counts characters of the text without its BOM.
+    written to. `body_start` counts characters of the text without its BOM. `properties` are the
+    parsed lines between its fences, where they are at hand.
     """
 
     raw: bytes
@@ -43,6 +44,7 @@ class Note:
     problem: str | None
     writable: bool
     body_start: int
+    properties: Properties | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Head:
 class _AsText(YAMLHandler):
     """python-frontmatter's view of a note: Obsidian's fences, and scalars that stay text."""
 
+    properties: Properties | None = None
+
     def split(self, text: str) -> tuple[str, str]:
         head = find_head(text)
         if head is None:
@@ -65,7 +69,7 @@ class _AsText(YAMLHandler):
         return text[head.start : head.end], text[head.body_start :]
 
     def load(self, fm: str, **kwargs: object) -> dict[str, Any]:
-        properties = Properties(fm)
+        self.properties = properties = Properties(fm)
         if properties.duplicates:
             raise DuplicateKeys(properties)
         return dict(properties.values)
@@ -91,10 +95,10 @@ def read_note(raw: bytes) -> Note:
         )
         top = _BLANK_LINE.split(text[:MAX_BLOCK], maxsplit=1)[0]
         return Note(raw, _salvaged(top), text, problem, False, 0)
-    block = text[head.start : head.end]
+    block, handler = text[head.start : head.end], _AsText()
     try:
         parsed: Any
-        parsed, _ = frontmatter.parse(text[: head.body_start], handler=_AsText())
+        parsed, _ = frontmatter.parse(text[: head.body_start], handler=handler)
     except NotAMapping:
         return Note(raw, {}, text, problem, problem is None, 0)
     except DuplicateKeys as error:
@@ -106,7 +110,10 @@ def read_note(raw: bytes) -> Note:
             return Note(raw, {}, text, problem, problem is None, 0)
         problem = problem or _advice(error)
         return Note(raw, _salvaged(block), text[head.body_start :], problem, False, head.body_start)
-    return Note(raw, parsed, text[head.body_start :], problem, problem is None, head.body_start)
+    body, properties = text[head.body_start :], handler.properties
+    if properties is not None and properties.text != block:
+        properties = None  # python-frontmatter reads every line break as \n: places are others
+    return Note(raw, parsed, body, problem, problem is None, head.body_start, properties)
 
 
 def find_head(text: str) -> Head | None:

@@ -69,7 +69,7 @@ def change_keys(of: bytes | Note, changes: Mapping[str, Change]) -> bytes:
     head = find_head(text)
     assert head is not None  # the note has a block: its body starts after it
     block = text[head.start : head.end]
-    patched = _patched(block, pending, expected, eol)
+    patched = _patched(note.properties or Properties(block), pending, expected, eol)
     if patched is None:
         raise NotWritable("", "its properties are written in a way that cannot be changed safely")
     return replace_block(raw, patched)
@@ -139,13 +139,12 @@ def _insert(raw: bytes, block: str) -> bytes:
 
 
 def _patched(
-    block: str, changes: Mapping[str, Change], expected: Mapping[str, Value], eol: str
+    properties: Properties, changes: Mapping[str, Change], expected: Mapping[str, Value], eol: str
 ) -> str | None:
     """The block with the changes made, or None when no way of making them reads back right."""
-    properties = Properties(block)
     if properties.root is not None and properties.root.flow_style:
         try:
-            attempt = patched_flow(block, changes)
+            attempt = patched_flow(properties.text, changes)
         except (yaml.YAMLError, NotAMapping):
             return None
         return attempt if reads_as(attempt, expected) else None

@@ -29,6 +29,7 @@ def alone(steps: Steps[T]) -> T:
 def together(many: Sequence[Steps[T]], run: Run[T] = map) -> list[T]:
     """Do all of them side by side, and answer what comes of each, in their order.
 
+    `run` takes the first step, where the heavy part of such work lies; the others are short.
     What one of them raises ends all. A disk that does not take what was written is told to
     every work that waits for it.
     """
@@ -37,6 +38,7 @@ def together(many: Sequence[Steps[T]], run: Run[T] = map) -> list[T]:
     while going:
         for _ in run(_Work.advance, going):
             pass
+        run = map
         going = [work for work in going if work.place is not None]
         try:
             disk.sync_all([work.place for work in going if work.place is not None])
