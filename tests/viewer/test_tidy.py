@@ -201,6 +201,20 @@ def test_the_status_page_says_how_things_stand(running: Daemon, page: Page) -> N
     expect(page.get_by_text("topics under 5 broad ones")).to_be_visible()
 
 
+def test_what_looks_secret_is_listed_and_let_go_with_a_yes(running: Daemon, page: Page) -> None:
+    said = "User: The key is sk-proj-" + "Ab3dEf6hIj9LmN2p" * 3 + "\n\nAssistant: Noted.\n"
+    body = {"transcript": said, "title": "Keys of the boathouse"}
+    made = running.http.post("/api/memory", json=body).json()
+    memory = made["id"]
+    page.goto(f"{running.address}/status")
+    expect(page.get_by_role("heading", name="Held out of git")).to_be_visible()
+    expect(page.get_by_role("link", name="Keys of the boathouse")).to_be_visible()
+    page.get_by_role("button", name="Let git have Keys of the boathouse").click()
+    expect(page.get_by_role("heading", name="Held out of git")).to_have_count(0)
+    assert running.get(f"/api/memory/chunk/{memory}")["secrets"] == "allowed"
+    running.http.request("DELETE", f"/api/memory/chunk/{memory}", headers={"If-Match": "*"})
+
+
 @pytest.mark.parametrize("view", ["feed", "table"])
 def test_filters_stand_in_the_address(running: Daemon, page: Page, view: str) -> None:
     page.goto(f"{running.address}/?view={view}&source_model=claude")

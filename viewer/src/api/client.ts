@@ -4,6 +4,7 @@ import * as v from "valibot";
 import {
   Deleted,
   Failure,
+  HeldMemory,
   Memory,
   NamedEdge,
   Node,
@@ -108,6 +109,7 @@ const id = encodeURIComponent;
 const Nodes = pageOf(Node);
 const Edges = pageOf(NamedEdge);
 const Memories = pageOf(Memory);
+const HeldMemories = pageOf(HeldMemory);
 
 export interface Paging {
   page?: number;
@@ -230,6 +232,14 @@ export const api = {
     query: { q: string; scope?: string; limit?: number; offset?: number },
     signal?: AbortSignal,
   ) => ask(SearchAnswer, "/api/search", { query: { ...query }, signal }),
+
+  secrets: (query: Paging, signal?: AbortSignal) =>
+    ask(HeldMemories, "/api/secrets", { query: { ...query }, signal }),
+  /** Say yes: git may have this memory, whatever looks secret in it. */
+  releaseSecrets: async (memory: string) => {
+    const { id, version } = await api.memory(memory);
+    return api.changeMemory({ id, version }, { secrets_ok: true });
+  },
 
   temperature: (signal?: AbortSignal) => ask(TemperatureStatus, "/api/temperature/status", { signal }),
   /** Run a cooling cycle now; `agree` gives the first yes along with it. */

@@ -33,6 +33,11 @@ export const temperatureQuery = queryOptions({
   queryFn: ({ signal }) => api.temperature(signal),
 });
 
+export const secretsQuery = queryOptions({
+  queryKey: ["memories", "secrets"],
+  queryFn: ({ signal }) => everything((page) => api.secrets({ page, per_page: WHOLE }, signal)),
+});
+
 export const broadQuery = queryOptions({
   queryKey: ["nodes", "broad"],
   queryFn: ({ signal }) =>

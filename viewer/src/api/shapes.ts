@@ -110,6 +110,15 @@ export const Turn = v.object({
 });
 export type Turn = v.InferOutput<typeof Turn>;
 
+/** A memory that git does not get before a person's yes, and where something in it looks secret. */
+export const HeldMemory = v.object({
+  id: v.string(),
+  title: v.string(),
+  path: v.string(),
+  found: v.array(v.object({ kind: v.string(), line: v.number(), where: v.string() })),
+});
+export type HeldMemory = v.InferOutput<typeof HeldMemory>;
+
 export const TurnPage = v.object({
   items: v.array(Turn),
   total: v.number(),

@@ -4,14 +4,15 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, type ReactNode } from "react";
 import { api } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
-import { statusQuery, temperatureQuery } from "../api/queries.ts";
-import type { Status, TemperatureStatus } from "../api/shapes.ts";
+import { refresh, secretsQuery, statusQuery, temperatureQuery } from "../api/queries.ts";
+import type { HeldMemory, Status, TemperatureStatus } from "../api/shapes.ts";
 import { Button } from "../components/button.tsx";
 import { useKeys } from "../components/keys.tsx";
+import { Link } from "../components/link.tsx";
 import { Bar, Failed } from "../components/states.tsx";
 import { LOOKS, TEMPERATURES, TemperatureMark } from "../components/temperature.tsx";
 import { complain, say } from "../notices.ts";
-import { back } from "../route.ts";
+import { back, urls } from "../route.ts";
 import { bytes, count, memories, momentOf, number, since } from "../words.ts";
 
 export function StatusPage() {
@@ -47,6 +48,7 @@ export function StatusPage() {
               </Card>
             )}
             <Sync status={status.data} />
+            <Secrets />
             <Problems status={status.data} />
           </>
         ) : (
@@ -138,10 +140,11 @@ function Cooling({ temperature }: { temperature: TemperatureStatus }) {
   const total = counts.hot + counts.warm + counts.cold + counts.deep_cold;
   const size = Object.values(temperature.bytes).reduce((sum, part) => sum + part, 0);
   const nothing = planned.compress + planned.deepen === 0;
+  const asks = !agreed || Boolean(temperature.held);
   const run = useMutation({
-    mutationFn: () => api.cool(!agreed),
+    mutationFn: () => api.cool(asks),
     onSuccess: () => {
-      say(agreed ? "Cooling has begun." : "Thank you. Cooling has begun.");
+      say(asks ? "Thank you. Cooling has begun." : "Cooling has begun.");
       void queries.invalidateQueries({ queryKey: ["temperature"] });
     },
     onError: complain,
@@ -175,9 +178,19 @@ function Cooling({ temperature }: { temperature: TemperatureStatus }) {
         ))}
       </dl>
       <p className="text-[14px] text-ink-quiet">{bytes(size)} in all. Cold memories are compressed, and found like the rest.</p>
-      {temperature.held && agreed && <p className="text-danger">{temperature.held}</p>}
       {cool === "never" ? (
         <p>Cooling is switched off in the settings.</p>
+      ) : agreed && temperature.held ? (
+        <div className="space-y-2 rounded-xl bg-danger-soft px-4 py-3">
+          <p className="font-medium text-danger">Cooling is stopped.</p>
+          <p className="text-[14px] text-ink-soft">
+            The reason: {temperature.held}. Nothing is compressed until you have looked at this machine’s date and time and
+            said that they are right.
+          </p>
+          <Button disabled={run.isPending} onClick={() => run.mutate()}>
+            The date is right: cool again
+          </Button>
+        </div>
       ) : agreed ? (
         <>
           <p>
@@ -198,8 +211,8 @@ function Cooling({ temperature }: { temperature: TemperatureStatus }) {
         <div className="space-y-2 rounded-xl bg-accent-soft px-4 py-3">
           <p className="font-medium">Cooling waits for your first yes.</p>
           <p className="text-[14px] text-ink-soft">
-            It would now do: {plan}. Only stored transcripts and files are compressed; your notes are never touched, and
-            opening a memory brings it back as it was.
+            It would now do: {plan}. Only stored transcripts and files are compressed; the text of your notes stays as
+            it is, and opening a memory brings it back as it was.
           </p>
           <Button tone="accent" disabled={run.isPending} onClick={() => run.mutate()}>
             Yes, let memories cool
@@ -241,6 +254,50 @@ function Sync({ status: { sync } }: { status: Status }) {
         </p>
       )}
     </Card>
+  );
+}
+
+function Secrets() {
+  const { data: held = [] } = useQuery(secretsQuery);
+  return held.length === 0 ? null : (
+    <Card title="Held out of git">
+      <p className="text-[14px] text-ink-soft">
+        Something in {held.length === 1 ? "this memory" : "these memories"} looks like a password or a key. It is kept as it is,
+        and travels to no other machine before you say yes.
+      </p>
+      <ul className="divide-y divide-line">
+        {held.map((memory) => (
+          <HeldRow key={memory.id} memory={memory} />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function HeldRow({ memory }: { memory: HeldMemory }) {
+  const queries = useQueryClient();
+  const release = useMutation({
+    mutationFn: () => api.releaseSecrets(memory.id),
+    onSuccess: () => {
+      say("Git may have it now.");
+      refresh(queries, "memories");
+    },
+    onError: complain,
+  });
+  return (
+    <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-2.5 first:pt-0 last:pb-0">
+      <div className="min-w-0">
+        <Link href={urls.memory(memory.id)} className="underline decoration-line underline-offset-4 hover:decoration-current">
+          {memory.title}
+        </Link>
+        <p className="mt-0.5 text-[13px] text-ink-quiet">
+          {memory.found.map(({ kind, line, where }) => `${kind}, line ${line} of the ${where}`).join("; ")}
+        </p>
+      </div>
+      <Button disabled={release.isPending} aria-label={`Let git have ${memory.title}`} onClick={() => release.mutate()}>
+        Let git have it
+      </Button>
+    </li>
   );
 }
 
