@@ -56,6 +56,12 @@ def plain_errors() -> Iterator[None]:
     """Turn our errors into one line and an exit code."""
     try:
         yield
+    except click.exceptions.NoArgsIsHelpError:
+        raise
+    except click.UsageError as error:
+        said = " ".join(error.format_message().split()).rstrip(".")
+        command = error.ctx.command_path if error.ctx else "neurigraph"
+        raise Failure(f"{said} (see: {command} --help)", 2) from error
     except NeurigraphError as error:
         raise Failure(str(error), 2 if error.code in SETUP_CODES else 1) from error
     except UnicodeEncodeError as error:
@@ -68,6 +74,17 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """As they were defined."""
         return list(self.commands)
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Read the command line."""
+        with plain_errors():
+            return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
