@@ -322,6 +322,10 @@ class KeywordIndex:
             tuple(having),
         )
 
+    def with_all(self, groups: Sequence[Sequence[str]], fields: Sequence[str]) -> list[str]:
+        """The ids of documents that have, in these fields, any term of each group of terms."""
+        return self._searcher.with_all(groups, fields)
+
     def marks(
         self, ids: Iterable[str], terms: Sequence[str], source: Source = "transcript"
     ) -> dict[str, Marked]:

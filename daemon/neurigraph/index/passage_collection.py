@@ -2,8 +2,8 @@
 
 A passage is one record: its id `<memory id>:<number>`, its vector, and one piece of metadata,
 `at`: source, start, end and a hash of its text, separated by spaces (one string costs a tenth less
-to write than four values). Which memories are held, and with how many passages, is read from the
-ids when a collection is opened.
+to write than four values). Which memories are held, with how many passages and where these stand,
+is read when a collection is opened.
 
 Up to `EXACT` passages the vectors are in memory too and answers are exact; above, and on a server,
 Chroma's graph answers.
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurigraph.index.passage import PassageText, Source, VectorMatch
+from neurigraph.index.passage_places import PassagePlaces
 from neurigraph.index.vector_table import Scored, VectorTable
 
 Vector = NDArray[np.float32]
@@ -56,9 +57,12 @@ class PassageCollection:
         self._exact = exact
         self._table: VectorTable | None = VectorTable(self.dim)
         self.counts: dict[str, int] = {}
-        for record_id in () if created else self._all_ids():
-            memory_id, _, number = record_id.rpartition(":")
-            self.counts[memory_id] = max(self.counts.get(memory_id, 0), int(number) + 1)
+        self._places = PassagePlaces()
+        for record_id, at in () if created else self._all_records():
+            memory_id, number = _parts(record_id)
+            self.counts[memory_id] = max(self.counts.get(memory_id, 0), number + 1)
+            source, start, end, _ = at.split(" ")
+            self._places.put(memory_id, number, cast(Source, source), int(start), int(end))
         self.passages = sum(self.counts.values())
 
     def load(self) -> None:
@@ -92,7 +96,7 @@ class PassageCollection:
         held: dict[str, str] = {}
         known = self._record_ids(memory_id for memory_id in items if memory_id in self.counts)
         for page in _pages(known, _PAGE):
-            held.update(self._places(page))
+            held.update(self._read_places(page))
         for memory_id, passages in items.items():
             for number, passage in enumerate(passages):
                 if held.get(f"{memory_id}:{number}") != _at(passage):
@@ -113,8 +117,9 @@ class PassageCollection:
         if there:
             self._collection.delete(ids=there)
         # the count grows before they are there and never after, so that none is forgotten
-        for memory_id, number, _ in chunk:
+        for memory_id, number, passage in chunk:
             self._set_count(memory_id, max(self.counts.get(memory_id, 0), number + 1))
+            self._places.put(memory_id, number, passage.source, passage.start, passage.end)
         self._collection.upsert(
             ids=ids,
             embeddings=vectors,
@@ -207,21 +212,25 @@ class PassageCollection:
     # --- records ----------------------------------------------------------------------------
 
     def _matches(self, scored: Scored) -> list[VectorMatch]:
-        places: dict[str, str] = {}
-        for page in _pages([record_id for record_id, _ in scored], _PAGE):
-            places.update(self._places(page))
-        # one that was deleted since has no place any more
-        return [_match(i, places[i], score) for i, score in scored if i in places]
+        found = []
+        for record_id, score in scored:
+            memory_id, number = _parts(record_id)
+            # one that was deleted since has no place any more
+            if place := self._places.find(memory_id, number):
+                source, start, end = place
+                found.append(VectorMatch(memory_id, start, end, source, score))
+        return found
 
-    def _places(self, ids: list[str]) -> Iterator[tuple[str, str]]:
+    def _read_places(self, ids: list[str]) -> Iterator[tuple[str, str]]:
         answer = self._collection.get(ids=ids, include=["metadatas"])
-        for record_id, metadata in zip(answer["ids"], answer["metadatas"], strict=True):
-            yield record_id, str(metadata["at"])
+        return _with_places(answer)
 
-    def _all_ids(self) -> Iterator[str]:
+    def _all_records(self) -> Iterator[tuple[str, str]]:
         total, page = self._collection.count(), 20_000
         for offset in range(0, total, page):
-            yield from self._collection.get(include=[], limit=page, offset=offset)["ids"]
+            yield from _with_places(
+                self._collection.get(include=["metadatas"], limit=page, offset=offset)
+            )
 
     def _record_ids(self, memory_ids: Iterable[str]) -> list[str]:
         return [f"{m}:{number}" for m in memory_ids for number in range(self.counts.get(m, 0))]
@@ -232,6 +241,7 @@ class PassageCollection:
             self.counts[memory_id] = count
         else:
             self.counts.pop(memory_id, None)
+        self._places.shorten(memory_id, count)
 
 
 def _at(passage: PassageText) -> str:
@@ -239,10 +249,14 @@ def _at(passage: PassageText) -> str:
     return f"{passage.source} {passage.start} {passage.end} {digest}"
 
 
-def _match(record_id: str, at: str, score: float) -> VectorMatch:
-    source, start, end, _ = at.split(" ")
-    memory_id = record_id.rpartition(":")[0]
-    return VectorMatch(memory_id, int(start), int(end), cast(Source, source), score)
+def _parts(record_id: str) -> tuple[str, int]:
+    memory_id, _, number = record_id.rpartition(":")
+    return memory_id, int(number)
+
+
+def _with_places(answer: Any) -> Iterator[tuple[str, str]]:
+    for record_id, metadata in zip(answer["ids"], answer["metadatas"], strict=True):
+        yield record_id, str(metadata["at"])
 
 
 def _pages(items: Sequence[str], size: int) -> Iterator[list[str]]:

@@ -21,6 +21,9 @@ KEEP_FROM = 256
 KEEP_BYTES = 24 << 20
 """What a segment keeps in memory of such counts."""
 
+KEEP_RANKS = 5_000
+"""Terms whose ranks are remembered."""
+
 DENSE = 4
 """A term of more than a quarter of the documents is counted for all: sums over whole arrays are
 quicker than picking."""
@@ -79,6 +82,7 @@ class SegmentData:
         self._word_ends = file.array("word_ends")
         self._gap_ends = file.array("gap_ends")
         self._open_ends = file.array("open_ends")
+        self._ranked: dict[bytes, int] = {}
         self._kept: dict[tuple[tuple[int, float], ...], Counted] = {}
         self._kept_bytes = 0
 
@@ -102,7 +106,19 @@ class SegmentData:
         return [self._blob[a:b] for a, b in pairwise(ends)]
 
     def ranks(self, terms: Sequence[bytes]) -> NDArray[np.int64]:
-        """The rank of each term, -1 for those that are not there."""
+        """The rank of each term, -1 for those that are not there.
+
+        One search asks for its terms five times and more, so they are remembered.
+        """
+        known = self._ranked
+        if missing := [term for term in terms if term not in known]:
+            if len(known) > KEEP_RANKS:
+                known = {term: known[term] for term in terms if term in known}
+            known |= zip(missing, self._find_ranks(missing).tolist(), strict=True)
+            self._ranked = known
+        return np.array([known[term] for term in terms], np.int64)
+
+    def _find_ranks(self, terms: Sequence[bytes]) -> NDArray[np.int64]:
         wanted = np.array(terms, "S8").view(">u8").astype(np.uint64).reshape(-1)
         first = np.searchsorted(self._prefixes, wanted, "left")
         last = np.searchsorted(self._prefixes, wanted, "right")
@@ -144,7 +160,7 @@ class SegmentData:
 
     def documents(self, place: int) -> NDArray[np.int32]:
         """The documents of a postings list, ascending."""
-        return self._slice(place)[0]
+        return self.file.part("docs", *self._ends_of(place))
 
     def counted(self, places: NDArray[np.int64], weights: Weights) -> Counted:
         """In which documents a term stands in any of some fields, and how often, weighted.
@@ -183,8 +199,11 @@ class SegmentData:
         self._kept[key] = counted
 
     def _slice(self, at: int) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
-        first, last = int(self._ends[at - 1]) if at else 0, int(self._ends[at])
+        first, last = self._ends_of(at)
         return self.file.part("docs", first, last), self.file.part("counts", first, last)
+
+    def _ends_of(self, at: int) -> tuple[int, int]:
+        return int(self._ends[at - 1]) if at else 0, int(self._ends[at])
 
     def field_ranks(self, field: int) -> NDArray[np.int64]:
         """The ranks of a field's terms, ascending."""

@@ -193,12 +193,24 @@ class VectorIndex:
         A memory may come several times. Raises `NotReady` at once while the worker is starting,
         `EmbedderFailed`, and `VectorIndexFailed`, at the latest after `timeout` seconds.
         """
+        return self.begin_search(text, k, allow, timeout)()
+
+    def begin_search(
+        self,
+        text: str,
+        k: int,
+        allow: Collection[str] | None = None,
+        timeout: float = _ASK_SECONDS,
+    ) -> Callable[[], list[VectorMatch]]:
+        """The same in two steps: what is answered waits for the matches, and raises like `search`.
+
+        The worker is at it from now on, whether or not anybody waits. Raises `NotReady` at once.
+        """
         if k < 1 or not text.strip():
-            return []
-        found: list[VectorMatch] = self._ask(
-            "search", (text, k, None if allow is None else list(allow)), timeout
-        )
-        return found
+            return list
+        allowed = None if allow is None else list(allow)
+        wait = self._begin("search", (text, k, allowed), timeout)
+        return lambda: [VectorMatch(*values) for values in wait()]
 
     def best(
         self, text: str, ids: Collection[str], timeout: float = _ASK_SECONDS
@@ -213,18 +225,25 @@ class VectorIndex:
         return found
 
     def _ask(self, what: str, arguments: tuple[Any, ...], timeout: float = _ASK_SECONDS) -> Any:
+        return self._begin(what, arguments, timeout)()
+
+    def _begin(self, what: str, arguments: tuple[Any, ...], timeout: float) -> Callable[[], Any]:
         worker = self._worker
         if worker is None or not worker.ready:
             raise NotReady("vector search")
-        try:
-            answer = worker.ask(self._next_number(), what, arguments, timeout)
-            return answer.result(timeout)
-        except WorkerDied:
-            raise NotReady("vector search") from None
-        except FutureTimeout:
-            raise VectorIndexFailed(
-                f"vector search did not answer within {timeout:g} seconds"
-            ) from None
+        answer = worker.ask(self._next_number(), what, arguments, timeout)
+
+        def wait() -> Any:
+            try:
+                return answer.result(timeout)
+            except WorkerDied:
+                raise NotReady("vector search") from None
+            except FutureTimeout:
+                raise VectorIndexFailed(
+                    f"vector search did not answer within {timeout:g} seconds"
+                ) from None
+
+        return wait
 
     def _write(self, what: str, arguments: tuple[Any, ...], timeout: float) -> None:
         until = time.monotonic() + timeout

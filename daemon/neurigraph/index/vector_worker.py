@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
@@ -37,6 +38,9 @@ _SMALL_CHUNK = 32
 
 _RECENTLY = 3.0
 _REMEMBERED = 64
+
+_VALUES = attrgetter("id", "start", "end", "source", "score")
+"""Of a `VectorMatch`, in the order in which it is made."""
 
 Request = tuple[int, str, tuple[Any, ...], float]
 """Its number, what is asked, with what, and until when (monotonic) an answer is of use."""
@@ -280,11 +284,12 @@ class VectorWorker:
 
     # --- answering --------------------------------------------------------------------------
 
-    def _search(self, text: str, k: int, allow: list[str] | None) -> list[VectorMatch]:
+    def _search(self, text: str, k: int, allow: list[str] | None) -> list[tuple[Any, ...]]:
         collection, vector = self._answering(text)
         if collection is None or not vector.any():
             return []
-        return collection.search(vector, k, allow)
+        # plain tuples go through the pipe in a quarter of the time
+        return list(map(_VALUES, collection.search(vector, k, allow)))
 
     def _best(self, text: str, ids: list[str]) -> dict[str, VectorMatch]:
         collection, vector = self._answering(text)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 from math import log
 from typing import Any, Literal
 
@@ -190,6 +191,30 @@ class ArraySearcher(Searcher):
             for term in query.exclude:
                 mask[self._anywhere(data, term)] = False
         return mask
+
+    def with_all(self, groups: Sequence[Sequence[str]], fields: Sequence[str]) -> list[str]:
+        """The ids of documents that have, in these fields, any term of each group."""
+        wanted = [FIELDS.index(name) for name in fields]
+        terms = [term for group in groups for term in group]
+        ends = list(accumulate(map(len, groups)))
+        found: list[str] = []
+        for leaf, alive in zip(self.leaves, self.alive, strict=True):
+            data = leaf.data
+            places = data.places(_ranks(data, terms))[:, wanted]
+            lists = [
+                [data.documents(at) for at in places[first:last].ravel().tolist() if at >= 0]
+                for first, last in pairwise([0, *ends])
+            ]
+            if not all(lists):
+                continue
+            there = alive.copy()
+            for group in lists:
+                has = np.zeros(data.doc_count, bool)
+                for docs in group:
+                    has[docs] = True
+                there &= has
+            found += (data.ids[doc] for doc in np.flatnonzero(there).tolist())
+        return found
 
     def _anywhere(self, data: SegmentData, term: str) -> NDArray[Any]:
         places = data.places(_ranks(data, [term]))[0]

@@ -92,7 +92,7 @@ class Answerer:
             created=card.created,
             score=round(ranked.score, 4),
             stage=ranked.stage,
-            snippet=first or _beginning(texts, marker),
+            snippet=first or _beginning(card.id, texts, marker),
             passages=tuple(passages),
             temperature=state.temperature,
             stale=state.stale,
@@ -183,14 +183,14 @@ def _head(text: str, start: int) -> str:
     return "".join(text[start : start + LONGEST_WORD].split(None, 1)[:1])
 
 
-def _beginning(texts: _Texts, marker: _Marker) -> str:
+def _beginning(memory_id: str, texts: _Texts, marker: _Marker) -> str:
     """A snippet for a memory that was found by its title, its keywords or its date."""
     sources: tuple[PassageSource, ...] = ("note", "transcript")
     for source in sources:
         text = texts.of(source)
         if text.strip():
             cut = whole_words(text, 0, 1_000)
-            return snippet(text, cut, marker.search(text, cut), marker.weights)
+            return snippet(text, cut, marker.find(memory_id, source, text, cut), marker.weights)
     return ""
 
 
@@ -203,7 +203,9 @@ def _windows(reading: Reading, memory_id: str, weight: float) -> list[_Spot]:
     best = float(reading.windows.scores.max(initial=0.0)) or 1.0
     spots: list[_Spot] = []
     chosen: list[tuple[int, int]] = []
-    for number, at, score in reading.of_memory(memory_id):
+    # each that is chosen leaves out APART - 1 on either side
+    most = (MOST_PASSAGES + 1) * (2 * APART - 1)
+    for number, at, score in reading.of_memory(memory_id, most):
         if any(text == number and abs(at - other) < APART for text, other in chosen):
             continue
         chosen.append((number, at))

@@ -1,12 +1,13 @@
 """Search, fast to slow, until it is sure.
 
 1. *exact*: titles, keywords and quoted phrases. When a memory's title and keywords, or the phrases
-   in its text, cover every word of the query, that is what was meant: meaning is not asked.
+   in its text, cover every word of the query, that is what was meant: meaning is left out.
    When such memories fill the page, nothing further runs.
 2. *text*: full text over whole memories, and over the few sentences where the words come together.
 3. *meaning*: passages whose vectors are near. Left out, and not named among the stages, while the
    vector index is starting or away.
 
+The nearest passages are looked for in another process, which begins while words are looked for.
 What the stages find is fused into one score. The answer says which stages ran.
 """
 
@@ -14,9 +15,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 from neurigraph.clock import Clock
 from neurigraph.errors import NeurigraphError
@@ -32,7 +32,14 @@ from neurigraph.search.fusion import Evidence, Scored, fuse
 from neurigraph.search.library import Card, Keywords, Library, Vectors
 from neurigraph.search.query import Query, read_query
 from neurigraph.search.ranking import Ranked, Ranking, Stage
-from neurigraph.search.reading import Phrase, Reading, opening_dates, phrases_in, read_texts
+from neurigraph.search.reading import (
+    Phrase,
+    Reading,
+    opening_dates,
+    phrases_in,
+    read_texts,
+    with_texts_of,
+)
 from neurigraph.search.words import Wanted, mended, phrase_terms, terms_of, weighed
 from neurigraph.settings import SearchSettings
 
@@ -57,14 +64,8 @@ MEANING_FLOOR = 0.3
 """Cosine below which a passage that shares no word with the query is no answer: nonsense has its
 nearest at 0.2, questions have theirs at 0.37 and above (95 of 100)."""
 
-AT_ONCE = 8
-"""Searches that wait for the vector index at once; further ones wait for these."""
-
 NEAR_TIE = 0.01
 """Scores so near that the warmer memory goes first."""
-
-TIES = 50
-"""Places of the order in which near-ties are looked for."""
 
 MOST_NAMED = 12
 """Words of a query up to which a title or keywords may be all that it asks for."""
@@ -77,6 +78,10 @@ _TEXT = (Part(tuple((name, 0.5 if name in ("title", "keywords") else 1.0) for na
 little that it does not; where they are all that is asked for, the exact stage has them."""
 
 _NAMES = (Part((("title", 1.0), ("keywords", 1.0))),)
+
+
+Meaning = Callable[[], list[VectorMatch]]
+"""Waits for the nearest passages."""
 
 
 class Search:
@@ -93,7 +98,6 @@ class Search:
         self._keywords, self._vectors, self._library = keywords, vectors, library
         self._settings, self._clock = settings, clock
         self._answerer = Answerer(library, settings)
-        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="search")
 
     def search(
         self,
@@ -110,7 +114,9 @@ class Search:
         began = time.perf_counter()
         limit, offset = max(1, min(limit, 50)), max(0, offset)
         ranking = self.rank(text, within=within, enough=offset + limit)
-        hits = self._answerer.answer(ranking, ranking.hits[offset : offset + limit])
+        shown = ranking.hits[offset : offset + limit]
+        reading = with_texts_of(self._keywords, ranking.reading, [hit.id for hit in shown])
+        hits = self._answerer.answer(replace(ranking, reading=reading), shown)
         took = (time.perf_counter() - began) * 1000
         return SearchResult(tuple(hits), ranking.total, took, ranking.stages)
 
@@ -128,6 +134,8 @@ class Search:
                 return self._listing(query, cards)
             scope = cards.keys()
         asked = _Asked.of(query, scope)
+        # in a process of its own, so that it is at it while words are looked for
+        meaning = self._begin_meaning(asked)
         matches = self._by_words(asked, max(CANDIDATES, enough))
         exact = self._exact(asked, matches)
         if len(exact) >= enough:
@@ -139,10 +147,9 @@ class Search:
                 ("exact",),
                 self._read(asked, matches, exact),
             )
-        # the vector index works in a process of its own, so both can be at it at once
-        near = None if exact else self._pool.submit(self._by_meaning, asked, matches)
         reading = self._read(asked, matches, exact)
-        return self._fused(asked, matches, exact, reading, near.result() if near else None)
+        near = self._by_meaning(asked, matches, meaning) if meaning and not exact else None
+        return self._fused(asked, matches, exact, reading, near, enough)
 
     def passages(self, ranking: Ranking, memory_id: str) -> list[Passage]:
         """The best passages of a memory that was ranked, as they stand, best first."""
@@ -203,29 +210,45 @@ class Search:
             and len({t.place for t in wanted.terms if t.term in covered}) == wanted.places
         ):
             sure = list(matches.best)
-        elif wanted.places > MOST_NAMED:
+        elif not 0 < wanted.places <= MOST_NAMED:
             sure = []
         else:
-            known = {m.id for m in matches.best}
-            named = self._keywords.search(asked.terms(), CANDIDATES, asked.scope, _NAMES).best
-            every = (1 << wanted.places) - 1
-            strict = bool(asked.must or asked.banned)
-            sure = [
-                m for m in named if _places(m, wanted) == every and (m.id in known or not strict)
-            ]
-        return [Ranked(m.id, EXACT + m.score, "exact", {"keyword": m.score}) for m in sure]
+            groups: list[list[str]] = [[] for _ in range(wanted.places)]
+            for term in wanted.terms:
+                groups[term.place].append(term.term)
+            named = set(self._keywords.with_all(groups, [name for name, _ in _NAMES[0].fields]))
+            if asked.scope is not None:
+                named.intersection_update(asked.scope)
+            if asked.must or asked.banned:
+                named &= {m.id for m in matches.best}
+            if not named:
+                return []
+            found = self._keywords.search(asked.terms(), CANDIDATES, named, _NAMES, masks=False)
+            sure = list(found.best)
+        return [Ranked(m.id, EXACT + m.score, "exact") for m in sure]
 
-    def _by_meaning(self, asked: _Asked, matches: Matches) -> list[VectorMatch] | None:
-        """The nearest passages, or None when meaning cannot be asked."""
+    def _begin_meaning(self, asked: _Asked) -> Meaning | None:
+        """Have the nearest passages looked for; None when meaning cannot be asked."""
         if self._vectors is None or not self._vectors.ready:
             return None
         scope = asked.scope
         small = scope is not None and len(scope) <= SMALL_SCOPE
         try:
-            near = self._vectors.search(asked.query.text, PASSAGES, scope if small else None)
+            return self._vectors.begin_search(asked.query.text, PASSAGES, scope if small else None)
         except NeurigraphError as error:
             log.info("searching without vectors: %s", error)
             return None
+
+    def _by_meaning(
+        self, asked: _Asked, matches: Matches, meaning: Meaning
+    ) -> list[VectorMatch] | None:
+        """The nearest passages, or None when they cannot be had."""
+        try:
+            near = meaning()
+        except NeurigraphError as error:
+            log.info("searching without vectors: %s", error)
+            return None
+        scope = asked.scope
         known = {m.id for m in matches.best}
         strict = bool(asked.must or asked.query.without)
         return [
@@ -242,6 +265,7 @@ class Search:
         exact: Sequence[Ranked],
         reading: Reading,
         near: Sequence[VectorMatch] | None,
+        enough: int,
     ) -> Ranking:
         keyword = {m.id: m.score for m in matches.best}
         vector: dict[str, float] = {}
@@ -255,8 +279,8 @@ class Search:
         first = {ranked.id for ranked in exact}
         scored = [s for s in fuse(ids, evidence, self._settings) if s.id not in first]
         rest = [
-            Ranked(s.id, s.score, "text" if s.id in keyword else "meaning", s.shares)
-            for s in self._warmer_first(scored)
+            Ranked(s.id, s.score, "text" if s.id in keyword else "meaning")
+            for s in self._warmer_first(scored, enough - len(exact))
         ]
         hits = (*exact, *rest)
         stages: list[Stage] = ["exact", "text"] if exact else ["text"]
@@ -278,20 +302,20 @@ class Search:
             found[memory_id] = max(closeness(query.times, day) for day in days)
         return found
 
-    def _warmer_first(self, scored: Sequence[Scored]) -> list[Scored]:
+    def _warmer_first(self, scored: Sequence[Scored], enough: int) -> list[Scored]:
         """The same order, but for near-ties, in which the warmer memory goes first.
 
-        A tie is with the first of its group, so that no chain of small steps carries far.
+        A tie is with the first of its group, so that no chain of small steps carries far. Groups
+        that begin after `enough` places are left as they are.
         """
         result: list[Scored] = []
-        group: list[Scored] = []
-        for item in (*scored[:TIES], None):
-            if group and (item is None or group[0].score - item.score > NEAR_TIE):
-                result += sorted(group, key=self._coolness) if len(group) > 1 else group
-                group = []
-            if item is not None:
-                group.append(item)
-        return [*result, *scored[TIES:]]
+        while len(result) < min(enough, len(scored)):
+            start = end = len(result)
+            while end < len(scored) and scored[start].score - scored[end].score <= NEAR_TIE:
+                end += 1
+            group = scored[start:end]
+            result += sorted(group, key=self._coolness) if len(group) > 1 else group
+        return [*result, *scored[len(result) :]]
 
     def _coolness(self, scored: Scored) -> int:
         return self._library.temperature(scored.id).rank
@@ -348,16 +372,6 @@ class _Asked:
             require=required,
             exclude=tuple(phrase[0] for phrase in self.without if len(phrase) == 1),
         )
-
-
-def _places(match: Match, wanted: Wanted) -> int:
-    """Bit i: word i of the query is in the title or the keywords, as itself or mended."""
-    mask = match.in_title | match.in_keywords
-    covered = 0
-    for number, term in enumerate(wanted.terms):
-        if mask >> number & 1:
-            covered |= 1 << term.place
-    return covered
 
 
 def _holds(text: Sequence[str], phrase: Phrase) -> bool:

@@ -30,35 +30,35 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate, its score and the shares that add up to it."""
+    """A candidate and its score."""
 
     id: str
     score: float
-    shares: Mapping[str, float]
 
 
 def fuse(ids: Iterable[str], evidence: Evidence, settings: SearchSettings) -> list[Scored]:
     """The candidates, best first; equals stand in the order of their ids."""
-    keyword = _of_best(evidence.keyword)
-    window = _of_best(evidence.window)
-    vector = _of_best(evidence.vector)
+    keyword = _of_best(evidence.keyword, settings.keyword_weight)
+    window = _of_best(evidence.window, settings.window_weight)
+    vector = _of_best(evidence.vector, settings.vector_weight)
     # a passage that was not among the nearest is no nearer than the last of them
     floor = min(vector.values(), default=0.0)
-    found = []
-    for memory_id in ids:
-        shares = {
-            "keyword": settings.keyword_weight * keyword.get(memory_id, 0.0),
-            "window": settings.window_weight * window.get(memory_id, 0.0),
-            "vector": settings.vector_weight * vector.get(memory_id, floor),
-            "time": settings.time_weight * evidence.time.get(memory_id, 0.0),
-        }
-        found.append(Scored(memory_id, sum(shares.values()), shares))
+    found = [
+        Scored(
+            memory_id,
+            keyword.get(memory_id, 0.0)
+            + window.get(memory_id, 0.0)
+            + vector.get(memory_id, floor)
+            + settings.time_weight * evidence.time.get(memory_id, 0.0),
+        )
+        for memory_id in ids
+    ]
     found.sort(key=lambda scored: (-scored.score, scored.id))
     return found
 
 
-def _of_best(scores: Mapping[str, float]) -> dict[str, float]:
+def _of_best(scores: Mapping[str, float], weight: float) -> dict[str, float]:
     best = max(scores.values(), default=0.0)
     if best <= 0:
         return {}
-    return {memory_id: max(score, 0.0) / best for memory_id, score in scores.items()}
+    return {memory_id: weight * (max(score, 0.0) / best) for memory_id, score in scores.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -84,6 +84,7 @@ class Keywords(Protocol):
         *,
         masks: bool = ...,
     ) -> Matches: ...
+    def with_all(self, groups: Sequence[Sequence[str]], fields: Sequence[str]) -> list[str]: ...
     def marks(
         self, ids: Iterable[str], terms: Sequence[str], source: Source = "transcript"
     ) -> dict[str, Marked]: ...
@@ -94,6 +95,6 @@ class Vectors(Protocol):
 
     @property
     def ready(self) -> bool: ...
-    def search(
+    def begin_search(
         self, text: str, k: int, allow: Collection[str] | None = None
-    ) -> list[VectorMatch]: ...
+    ) -> Callable[[], list[VectorMatch]]: ...

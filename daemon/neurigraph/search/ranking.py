@@ -16,12 +16,11 @@ Stage = Literal["exact", "text", "meaning"]
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A memory in the order of the answer: the stage that found it, the shares of its score."""
+    """A memory in the order of the answer, and the stage that found it."""
 
     id: str
     score: float
     stage: Stage
-    shares: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ No file is opened: the keyword index keeps the words of every text in running or
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -62,7 +62,11 @@ class Reading:
 
     @classmethod
     def of(
-        cls, places: Sequence[Place], marked: Sequence[Marked], windows: Windows, terms: list[str]
+        cls,
+        places: Sequence[Place],
+        marked: Sequence[Marked],
+        windows: Windows,
+        terms: Sequence[str],
     ) -> Reading:
         """Put together what was read."""
         numbers: dict[str, list[int]] = {}
@@ -74,6 +78,10 @@ class Reading:
     def empty(cls) -> Reading:
         """Nothing was read."""
         return cls.of((), (), find_windows((), np.empty(0)), [])
+
+    def has(self, memory_id: str) -> bool:
+        """Whether any text of a memory was read."""
+        return memory_id in self._numbers
 
     def number(self, memory_id: str, source: Source) -> int | None:
         """The number of a text, or None when it was not read."""
@@ -113,12 +121,12 @@ class Reading:
             best[place.id] = max(score, best.get(place.id, 0.0))
         return best
 
-    def of_memory(self, memory_id: str) -> list[tuple[int, int, float]]:
-        """Text number, bin and score of all windows of a memory, best first."""
+    def of_memory(self, memory_id: str, most: int) -> list[tuple[int, int, float]]:
+        """Text number, bin and score of windows of a memory, best first, `most` of each text."""
         found = [
             (number, at, score)
             for number in self._numbers.get(memory_id, ())
-            for at, score in self.windows.of_text(number)
+            for at, score in self.windows.of_text(number, most)
         ]
         return sorted(found, key=lambda window: -window[2])
 
@@ -159,6 +167,21 @@ def read_texts(
             texts.append(Occurrences(positions, which, shares))
     windows = find_windows(texts, weights)
     return Reading.of(places, marked, windows, terms)
+
+
+def with_texts_of(keywords: Keywords, reading: Reading, ids: Iterable[str]) -> Reading:
+    """The same, and where the words stand in the texts of these memories too, without windows.
+
+    So that what is shown need not be read again to be marked."""
+    missing = [memory_id for memory_id in ids if not reading.has(memory_id)]
+    if not missing or not reading.terms:
+        return reading
+    places, marked = list(reading.places), list(reading.marked)
+    for source in SOURCES:
+        for memory_id, found in keywords.marks(missing, reading.terms, source).items():
+            places.append(Place(memory_id, source))
+            marked.append(found)
+    return Reading.of(places, marked, reading.windows, reading.terms)
 
 
 def phrases_in(

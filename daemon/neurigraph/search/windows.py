@@ -58,10 +58,10 @@ class Windows:
         np.maximum.at(best, self.texts, self.scores)
         return best
 
-    def of_text(self, text: int) -> list[tuple[int, float]]:
-        """Bin and score of the windows of one text, best first."""
+    def of_text(self, text: int, most: int) -> list[tuple[int, float]]:
+        """Bin and score of the best windows of one text, best first."""
         first, last = np.searchsorted(self.texts, [text, text + 1])
-        order = np.argsort(-self.scores[first:last], kind="stable") + first
+        order = np.argsort(-self.scores[first:last], kind="stable")[:most] + first
         return list(zip(self.bins[order].tolist(), self.scores[order].tolist(), strict=True))
 
 

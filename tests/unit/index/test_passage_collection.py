@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 from neurigraph.embed.hash_embedder import HashEmbedder
+from neurigraph.index import vector_store
 from neurigraph.index.passage import PassageText
 from neurigraph.index.passage_collection import PassageCollection
 from neurigraph.index.vector_store import PassageStore
@@ -135,6 +137,43 @@ def test_a_collection_that_outgrows_the_table_goes_on_with_the_graph(
     exact = collection.search(vector, 5, None)
     write(collection, {f"m-{n}": random_memory(draw, 2) for n in range(20, 40)})
     assert collection.search(vector, 1, None)[0].id == exact[0].id == "m-3"
+
+
+def test_a_store_of_before_is_searched_as_widely_as_a_new_one(
+    opened: PassageStore, store: PassageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(vector_store._HNSW, "ef_search", 1500)
+    write(reopen(store, exact=0), {"m-1": random_memory(random.Random(6), 3)})
+    monkeypatch.setitem(vector_store._HNSW, "ef_search", 800)
+    again = reopen(store, exact=0)
+    name = again.name
+    held = opened._client.get_collection(name, embedding_function=None)
+    assert held.configuration_json["hnsw"]["ef_search"] == 800
+    assert len(again.search(EMBEDDER.embed([WORDS[0]])[0], 10, None)) == 3
+
+
+def test_answers_tell_places_after_growing_shrinking_and_a_restart(
+    store: PassageStore, collection: PassageCollection
+) -> None:
+    vector = EMBEDDER.embed(["word1 word2"])[0]
+
+    def places(held: PassageCollection) -> set[tuple[str, int, int, str]]:
+        return {(m.id, m.start, m.end, m.source) for m in held.search(vector, 100, None)}
+
+    def passages(*starts: int) -> list[PassageText]:
+        note, *rest = [PassageText(s, s + 90_000_000, f"word{s % 9}", "note") for s in starts]
+        return [note, *(replace(passage, source="transcript") for passage in rest)]
+
+    for starts in ((0, 5, 9), (3, 70_000_000), (4,), (8, 2, 6, 1)):
+        held = passages(*starts)
+        write(collection, {"m-1": held, "m-2:0": held[:1]})
+        told = {("m-1", p.start, p.end, p.source) for p in held}
+        told.add(("m-2:0", held[0].start, held[0].end, "note"))
+        assert places(collection) == told
+        assert places(reopen(store, exact=0)) == told
+    for _ in collection.shorten({"m-1": 0}):
+        pass
+    assert {place[0] for place in places(collection)} == {"m-2:0"}
 
 
 def test_names_of_embedders_never_clash(store: PassageStore) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,17 +33,23 @@ class CountingVectors:
         self._vectors: list[Vectors] = []
         self.ready = True
         self.fails = False
-        self.asked = 0
+        self.asked = self.waited = 0
 
     def put(self, memory_id: str, text: str) -> None:
         spans = passages(text)
         self._held += [(memory_id, p.start, p.end) for p in spans]
         self._vectors += list(self._embedder.embed([text[p.start : p.end] for p in spans]))
 
-    def search(self, text: str, k: int, allow: Collection[str] | None = None) -> list[VectorMatch]:
+    def begin_search(
+        self, text: str, k: int, allow: Collection[str] | None = None
+    ) -> Callable[[], list[VectorMatch]]:
         self.asked += 1
         if self.fails:
             raise NotReady("the vector index")
+        return lambda: self._nearest(text, k, allow)
+
+    def _nearest(self, text: str, k: int, allow: Collection[str] | None) -> list[VectorMatch]:
+        self.waited += 1
         if not self._held:
             return []
         scores = np.array(self._vectors) @ self._embedder.embed([text])[0]

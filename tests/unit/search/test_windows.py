@@ -50,7 +50,7 @@ def test_rare_words_weigh_more() -> None:
 
 def test_nothing_found_is_no_window() -> None:
     assert best(text(), text()) == [0, 0]
-    assert find_windows((), np.empty(0)).of_text(0) == []
+    assert find_windows((), np.empty(0)).of_text(0, 9) == []
 
 
 @settings(deadline=None, max_examples=100)
