@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
 
 from neurigraph.embed.embedder import EmbedderFailed, Vectors, sound_text, unit_rows
+from neurigraph.model_servers import installed_models, is_cloud_name, is_loopback, same_model
 
 _BATCH = 32
 # the first call loads the model, which takes a small machine the better part of a minute; but a
@@ -19,7 +18,11 @@ _QUESTION_TIMEOUT = httpx.Timeout(20, connect=3)
 
 
 class OllamaEmbedder:
-    """Asks the Ollama at `url` for vectors of `model`. Nothing is asked before the first text."""
+    """Asks the Ollama at `url` for vectors of `model`. Nothing is asked before the first text.
+
+    The name of a model travels with the vault, so one that passes texts on to a server elsewhere
+    is refused: only an address, which each machine sets for itself, may lead away from it.
+    """
 
     def __init__(self, model: str, url: str) -> None:
         self.name = f"ollama:{model}"
@@ -27,6 +30,7 @@ class OllamaEmbedder:
         # a proxy from the environment has no business between us and this machine
         self._client = httpx.Client(timeout=_TIMEOUT, trust_env=not is_loopback(url))
         self._dim = 0
+        self._stays = False
 
     @property
     def dim(self) -> int:
@@ -53,6 +57,7 @@ class OllamaEmbedder:
         return unit_rows(vectors)
 
     def _ask(self, batch: list[str]) -> Vectors:
+        self._check_it_stays()
         body = {"model": self._model, "input": batch, "truncate": True}
         try:
             answer = self._client.post(
@@ -80,12 +85,14 @@ class OllamaEmbedder:
             raise EmbedderFailed(self.name, f"Ollama at {self._url} answered no usable vectors")
         return vectors
 
-
-def is_loopback(url: str) -> bool:
-    """Whether an address is this machine's own."""
-    host = ""
-    try:
-        host = urlsplit(url).hostname or ""
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    def _check_it_stays(self) -> None:
+        """Raises `EmbedderFailed` when a model at hand would send texts away from this machine."""
+        if self._stays or not is_loopback(self._url):
+            return
+        models = installed_models(self._url) or []
+        remote = [m.name for m in models if m.remote and same_model(self._model, m.name)]
+        if remote or is_cloud_name(self._model):
+            raise EmbedderFailed(
+                self.name, "it runs on a server elsewhere; choose a model that runs on this machine"
+            )
+        self._stays = True

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from neurigraph.model_servers import installed_models, is_loopback, same_model
 from neurigraph.settings import SummarizeSettings
 from neurigraph.summarize.draft import Summarizer
 from neurigraph.summarize.ollama_summarizer import OllamaSummarizer
 from neurigraph.summarize.openai_summarizer import OpenAISummarizer
-from neurigraph.summarize.places import installed_models, is_loopback, same_model
 
 
 def summarizer_for(

@@ -6,14 +6,14 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neurigraph.summarize.draft import Draft, SummarizerFailed
-from neurigraph.summarize.places import (
+from neurigraph.model_servers import (
     installed_models,
     is_address,
     is_cloud_name,
     is_loopback,
     same_model,
 )
+from neurigraph.summarize.draft import Draft, SummarizerFailed
 from neurigraph.summarize.reader import (
     ANSWER_TOKENS,
     CONTEXT_TOKENS,

@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from neurigraph.model_servers import is_address, is_cloud_name, is_loopback
 from neurigraph.summarize.draft import Draft, SummarizerFailed
-from neurigraph.summarize.places import is_address, is_cloud_name, is_loopback
 from neurigraph.summarize.reader import ANSWER_TOKENS, SCHEMA, Message, Reader, Reply
 
 if TYPE_CHECKING:

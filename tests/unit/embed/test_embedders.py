@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from neurigraph.embed.embedder import EmbedderFailed, make_embedder
 from neurigraph.embed.hash_embedder import HashEmbedder
-from neurigraph.embed.ollama_embedder import OllamaEmbedder, is_loopback
+from neurigraph.embed.ollama_embedder import OllamaEmbedder
 from neurigraph.embed.wordllama_embedder import WordLlamaEmbedder
 from neurigraph.errors import InvalidInput
+from neurigraph.model_servers import is_loopback
 
 SAMPLES = [
     "Lisinopril was raised to 20 mg after the blood pressure log.",
@@ -86,6 +87,7 @@ class OllamaStandIn:
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
+        self.models: list[dict[str, str]] = []
         self.status = 200
         self.body: Any = None
         stand_in = self
@@ -98,6 +100,13 @@ class OllamaStandIn:
                 body = stand_in.body or {"model": request["model"], "embeddings": vectors}
                 data = body if isinstance(body, bytes) else json.dumps(body).encode()
                 self.send_response(stand_in.status if self.path == "/api/embed" else 500)
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def do_GET(self) -> None:
+                data = json.dumps({"models": stand_in.models}).encode()
+                self.send_response(200)
                 self.send_header("content-length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
@@ -131,6 +140,14 @@ def test_ollama_is_asked_in_batches_and_its_vectors_are_scaled(ollama: OllamaSta
     assert np.allclose(np.linalg.norm(vectors[:40], axis=1), 1)
     assert not vectors[40:].any()
     assert embedder.dim == 3
+
+
+@pytest.mark.parametrize("model", ["glm-4.6:cloud", "kimi-k2:1t-cloud", "far"])
+def test_a_model_that_runs_elsewhere_gets_no_text(ollama: OllamaStandIn, model: str) -> None:
+    ollama.models = [{"name": "far:latest", "remote_host": "https://elsewhere.example"}]
+    with pytest.raises(EmbedderFailed, match="runs on a server elsewhere"):
+        OllamaEmbedder(model, ollama.url).embed(["private"])
+    assert ollama.batches == []
 
 
 def test_the_size_of_ollamas_vectors_is_asked_once(ollama: OllamaStandIn) -> None:
