@@ -90,7 +90,10 @@ def _sync(client: Client, order: dict[str, object], as_json: bool) -> None:
 
 
 def _print_condition(answer: dict[str, Any]) -> None:
-    say(WORDS.get(answer["state"], answer["state"]) + ".")
+    words = WORDS.get(answer["state"], answer["state"])
+    if answer["state"] == "idle" and answer["problem"]:
+        words = "Waiting for the next look, and there is something to see to"
+    say(words + ".")
     if answer["last"]:
         say(f"  last    {answer['last']}")
     if answer["ahead"] or answer["behind"]:

@@ -18,6 +18,8 @@ LARGEST = 95_000_000
 
 HELD = "looks as if it held a secret, and stays on this machine"
 
+NESTED = "is a git repository of its own, whose files git does not carry from here"
+
 _NEVER = (".obsidian/", f"{TRASH}/", f"{INBOX_DROP}/", ".git/")
 """Obsidian's plugins keep keys in its folder; what was dropped for import is not yet a memory."""
 
@@ -48,7 +50,10 @@ def choose_changes(
     gone: list[Status] = []
     for one in status:
         path = one.path
-        if path.startswith(_NEVER) or path.endswith("/") or is_scratch(path.rpartition("/")[2]):
+        if path.startswith(_NEVER) or is_scratch(path.rpartition("/")[2]):
+            continue
+        if path.endswith("/"):
+            chosen.left_out[path.rstrip("/")] = NESTED
             continue
         if held_out(path):
             chosen.left_out[path] = HELD

@@ -204,7 +204,9 @@ class Git:
         not what the last commit says."""
         self._wait_for_lock()
         self._run("update-index", "--refresh", "-q", accept=(0, 1))
-        self._run(*self._who(), "merge", "--ff-only", "--quiet", "--no-stat", commit)
+        # a person's merge.autoStash would write conflict markers into notes instead of refusing
+        words = ("merge", "--ff-only", "--no-autostash", "--quiet", "--no-stat", commit)
+        self._run(*self._who(), *words)
 
     # -- history
 
@@ -324,9 +326,9 @@ class Git:
             self._run("read-tree", start, more=own)
             gone = [p for p, e in changes.items() if e is None]
             kept = [(p, e) for p, e in changes.items() if e is not None]
-            zeros = "0" * 40
+            none = "0" * len(self.empty_tree())
             # what goes is taken away first: a file may become a folder
-            lines = [f"0 {zeros}\t".encode() + os.fsencode(p) for p in gone]
+            lines = [f"0 {none}\t".encode() + os.fsencode(p) for p in gone]
             lines += [f"{e.mode} {e.oid}\t".encode() + os.fsencode(p) for p, e in kept]
             given = b"".join(line + b"\0" for line in lines)
             self._run("update-index", "-z", "--index-info", given=given, more=own)

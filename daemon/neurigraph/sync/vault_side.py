@@ -6,9 +6,10 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 from neurigraph.edits.desk import Desk
-from neurigraph.errors import NeurigraphError, TooLarge
+from neurigraph.errors import NeurigraphError, OutsideVault, TooLarge
 from neurigraph.events import EventBus
 from neurigraph.importers.secrets import find_secrets
 from neurigraph.index.indexer import Outcome
@@ -44,7 +45,7 @@ class VaultSide:
             arriving=self.arriving,
             arrived=self.arrived,
             noticed=self.noticed,
-            held_out=self._held_out,
+            held_out=self.held_out,
             is_orphan=self.is_orphan,
             has_secret=self.has_secret,
             id_at=self.id_at,
@@ -58,7 +59,7 @@ class VaultSide:
         patience = self._desk.settings.vault.settle_seconds
         return [
             path
-            for path in paths
+            for path in self._readable(paths)
             if files.exists(path)
             and (nfc(path) in opened or not files.settled(path, now, patience))
         ]
@@ -71,9 +72,15 @@ class VaultSide:
     def noticed(self, paths: Iterable[str]) -> None:
         """Look at new notes that the watcher has not told of yet, before they are committed."""
         library = self._desk.library
-        unknown = [p for p in paths if p.lower().endswith(".md") and library.at(p) is None]
+        notes = (p for p in paths if p.lower().endswith(".md") and library.at(p) is None)
+        unknown = self._readable(notes)
         if unknown:
             self._desk.indexer.look(unknown)
+
+    def held_out(self, path: str) -> bool:
+        """Whether a file stays on this machine. Of a link git carries where it leads, no text."""
+        link = Path(self._desk.files.root, path).is_symlink()
+        return not link and self._held_out(path)
 
     def is_orphan(self, path: str) -> bool:
         """Whether a file belongs to a memory of which no note is known."""
@@ -87,7 +94,7 @@ class VaultSide:
         try:
             data = self._desk.files.read(path)
             data = gunzip(data) if path.endswith(".gz") else data
-        except (OSError, Damaged, TooLarge):
+        except (OSError, Damaged, OutsideVault, TooLarge):
             return False
         return bool(find_secrets(decode(data)))
 
@@ -98,12 +105,26 @@ class VaultSide:
 
     def arrived(self, paths: list[str]) -> None:
         """Take up in one batch what a merge or a pull, ours or another tool's, has changed."""
+        paths = self._readable(paths)
         memories = {m for path in paths if (m := memory_of(path))}
         for memory_id in sorted(memories):
             self._make_one(memory_id)
         gone = {folder for path in paths for folder in self._gone_above(path)}
         outcome = self._desk.indexer.look([*paths, *sorted(gone)])
         self._take_up(paths, outcome)
+
+    def _readable(self, paths: Iterable[str]) -> list[str]:
+        """Those that the vault can read. Git carries more: names that are no text, and links
+        that lead out."""
+        found = []
+        for path in paths:
+            try:
+                path.encode("utf-8")
+                self._desk.files.path(path)
+            except (UnicodeEncodeError, OutsideVault):
+                continue
+            found.append(path)
+        return found
 
     def _make_one(self, memory_id: str) -> None:
         """A plain transcript beside its `.gz`, which a merge by plain git can leave."""

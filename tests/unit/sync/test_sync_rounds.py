@@ -330,6 +330,90 @@ def test_a_file_whose_name_is_no_text_is_carried(pair: Pair) -> None:
     assert (there.vault / os.fsdecode(b"caf\xe9.png")).exists()
 
 
+def test_a_note_whose_name_is_no_text_holds_nothing_up(pair: Pair) -> None:
+    here, there, _ = pair
+    odd = os.fsdecode(b"caf\xe9")
+    (here.vault / odd).mkdir()
+    for path in (f"{odd}.md", f"{odd}/inside.md"):
+        (here.vault / path).write_text("odd\n", "utf-8")
+    here.write("plain.md")
+    settle([here, there])
+    assert (there.vault / f"{odd}/inside.md").exists()
+    assert "plain.md" in there.known()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_that_leads_out_of_the_vault_holds_nothing_up(pair: Pair, tmp_path: Path) -> None:
+    here, there, _ = pair
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/diary.md").write_text("private\n", "utf-8")
+    (here.vault / "diary.md").symlink_to(tmp_path / "outside/diary.md")
+    (here.vault / "folder").symlink_to(tmp_path / "outside")
+    here.write("plain.md")
+    settle([here, there])
+    (here.vault / "diary.md").unlink()
+    (here.vault / "diary.md").symlink_to("plain.md")
+    there.write("other.md")
+    settle([here, there])
+    assert (there.vault / "folder").is_symlink()
+    assert {"plain.md", "other.md"} <= set(there.known())
+    assert not {"diary.md", "folder/diary.md"} & set(there.known())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_repository_within_the_vault_is_said_to_be_left_out(pair: Pair) -> None:
+    here, _, _ = pair
+    inner = here.vault / "Work/project"
+    inner.mkdir(parents=True)
+    git(inner, "init", "-q")
+    (inner / "notes.md").write_text("notes\n", "utf-8")
+    git(inner, "add", "-A")
+    git(inner, "commit", "-q", "-m", "theirs")
+    report = here.memory.sync_now()
+    assert list(report.left_out) == ["Work/project"]
+    assert "Work/project is a git repository of its own" in here.memory.sync_state()["problem"]
+
+
+def test_settings_of_a_persons_git_put_no_conflict_markers_into_a_note(pair: Pair) -> None:
+    here, there, _ = pair
+    git(here.vault, "config", "merge.autoStash", "true")
+    here.write("big.md")
+    settle([here, there])
+    there.change_line("big.md", 0)
+    there.sync()
+    large = (here.vault / "big.md").read_bytes() + b"x" * 96_000_000
+    (here.vault / "big.md").write_bytes(large)
+    with pytest.raises(SyncStopped, match="is larger than 95 MB"):
+        here.sync()
+    assert (here.vault / "big.md").read_bytes() == large
+
+
+def test_a_repository_with_long_ids_merges_what_was_deleted(tmp_path: Path) -> None:
+    remote, seed = tmp_path / "remote.git", tmp_path / "seed"
+    long = ("init", "-q", "--object-format=sha256", "-b", "main")
+    git(tmp_path, *long, str(seed))
+    git(seed, "commit", "-q", "--allow-empty", "-m", "begin")
+    git(tmp_path, *long, "--bare", str(remote))
+    git(seed, "push", "-q", str(remote), "main")
+    words = Words()
+    machines = [Machine(name, tmp_path, remote, words) for name in ("laptop", "desktop")]
+    here, there = machines
+    try:
+        for machine in machines:
+            machine.memory.sync_init()
+        for path in ("a.md", "b.md"):
+            here.write(path)
+        settle(machines)
+        here.delete("a.md")
+        there.append("b.md")
+        settle(machines)
+        check(machines, words)
+        assert not (there.vault / "a.md").exists()
+    finally:
+        for machine in machines:
+            machine.close()
+
+
 # -- a note that somebody works on
 
 
