@@ -10,12 +10,26 @@ from pathlib import Path
 from neurigraph.errors import NeurigraphError
 from neurigraph.index.record import Record
 from neurigraph.store import Store
+from neurigraph.temperature.shelf import SET_ASIDE
 from neurigraph.vault.recall import Resolution
 
 Mend = Callable[[], str]
 """Mends one finding and says what was done; raises NeurigraphError or OSError."""
 
 Progress = Callable[[int, int], None]
+
+
+class StillTwice(NeurigraphError):
+    """A transcript stands beside a `.gz` that cannot be unpacked."""
+
+    code = "still_twice"
+
+    def __init__(self, memory_id: str) -> None:
+        self.id = memory_id
+        super().__init__(
+            "the .gz beside the transcript is damaged; look at the plain one, and delete the .gz "
+            "if nothing is missing"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +43,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A finding as it is told: `mended` says what was done, empty when nothing was."""
+    """A finding as it is told: `mended` says what was done, empty when nothing was, and `problem`
+    then also why not."""
 
     path: str
     problem: str
@@ -55,14 +70,13 @@ def diagnose(
     """Examine, and with `repair` mend what can be mended."""
     found: dict[tuple[str, str], Diagnosis] = {}
     for finding in examine(store, state, deep=deep, progress=progress):
-        done = ""
+        done, problem, mendable = "", finding.problem, finding.mend is not None
         if repair and finding.mend is not None:
             try:
                 done = finding.mend()
             except (NeurigraphError, OSError) as error:
-                done = f"could not be mended: {error}"
-        key = (finding.path, finding.problem)
-        found[key] = Diagnosis(finding.path, finding.problem, finding.mend is not None, done)
+                problem, mendable = f"{problem}; it could not be mended: {error}", False
+        found[(finding.path, finding.problem)] = Diagnosis(finding.path, problem, mendable, done)
     return list(found.values())
 
 
@@ -85,9 +99,13 @@ def _pairs(store: Store) -> Iterator[Finding]:
         def resolve(which: str = memory_id) -> str:
             said = store.recall.resolve_pair(which)
             store.recall.resolve_artifacts(which)
+            for place in store.recall.stat(which).set_aside:
+                store.indexer.note_problem(place, SET_ASIDE)
             record = store.library.find(which)
             if record is not None:
                 store.indexer.look([record.path])
+            if said is Resolution.UNCLEAR:
+                raise StillTwice(which)
             return str(said if said is not Resolution.NOTHING else Resolution.SAME)
 
         yield Finding(

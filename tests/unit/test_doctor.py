@@ -63,6 +63,32 @@ def test_a_damaged_transcript_is_told_and_kept(tmp_path: Path) -> None:
         assert packed.read_bytes() == torn
 
 
+def test_a_repair_that_leaves_two_copies_is_no_repair(tmp_path: Path) -> None:
+    with opened(tmp_path / "vault", tmp_path / "state") as memory:
+        saved = memory.save(Conversation(TALK))
+        packed = memory.vault / "_recall" / saved.id / "transcript.md.gz"
+        packed.write_bytes(b"garbage")
+        (found,) = memory.doctor(repair=True)
+        assert not found.mended
+        assert not found.mendable
+        assert "delete the .gz if nothing is missing" in found.problem
+        assert memory.transcript(saved.id) == TALK
+        packed.unlink()
+        assert memory.doctor() == []
+
+
+def test_a_text_that_a_repair_set_aside_stays_listed(tmp_path: Path) -> None:
+    with opened(tmp_path / "vault", tmp_path / "state") as memory:
+        saved = memory.save(Conversation(TALK))
+        memory._store.recall.compress(saved.id)
+        folder = memory.vault / "_recall" / saved.id
+        (folder / "transcript.md").write_text("Something else altogether.\n", "utf-8")
+        memory.doctor(repair=True)
+        (left,) = memory.doctor()
+        assert left.path == f"_recall/{saved.id}/transcript (set aside).md"
+        assert not left.mendable
+
+
 def test_the_service_files_survive_odd_paths() -> None:
     vault = Path('/home/a "b"/50% $HOME & <notes>')
     assert '50%% $$HOME & <notes>"' in unit(vault)
