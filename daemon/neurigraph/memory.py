@@ -17,6 +17,7 @@ from neurigraph.door.travelling import Travelling
 from neurigraph.edits.desk import Desk
 from neurigraph.edits.save import Saver
 from neurigraph.edits.tombstones import Tombstones
+from neurigraph.edits.unfinished import Unfinished
 from neurigraph.errors import (
     NeurigraphError,
 )
@@ -53,7 +54,8 @@ class Memory(Travelling):
             store.files, store.recall, store.library, store.indexer, self.clock, self.settings
         )
         self._tombstones = Tombstones(store.files)
-        self._saver = Saver(self._desk, self._tombstones, self._draft)
+        unfinished = Unfinished(self.state_dir / "unfinished")
+        self._saver = Saver(self._desk, self._tombstones, self._draft, unfinished)
         table = Table(
             self._desk,
             self._saver,

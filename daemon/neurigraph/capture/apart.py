@@ -33,15 +33,33 @@ class ReaderDied(NeurigraphError):
         )
 
 
-@contextmanager
-def read_apart(order: Order, folder: Path) -> Iterator[Iterator[Parcel]]:
-    """Parcels as they come; leaving the context ends the process. Its log lies in `folder`.
+class Reader:
+    """Parcels as they come from a reading process.
 
-    Taking the next parcel raises `ReaderDied` when the process ends before it is finished.
+    Taking the next one raises `ReaderDied` when the process ends before it is finished.
     """
+
+    def __init__(self, process: subprocess.Popen[bytes], order: Order) -> None:
+        self._process = process
+        self._parcels = _parcels(process, order)
+
+    def __iter__(self) -> Iterator[Parcel]:
+        return self._parcels
+
+    def __next__(self) -> Parcel:
+        return next(self._parcels)
+
+    def stop(self) -> None:
+        """End the process at once, from any thread, also while it waits for a disk."""
+        self._process.kill()
+
+
+@contextmanager
+def read_apart(order: Order, folder: Path) -> Iterator[Reader]:
+    """A reading process; leaving the context ends it. Its log lies in `folder`."""
     process = _start(folder)
     try:
-        yield _parcels(process, order)
+        yield Reader(process, order)
     finally:
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:

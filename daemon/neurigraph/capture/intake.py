@@ -120,7 +120,11 @@ class Intake:
         """Leave what waits as it is: its rows are taken back, another import finishes it."""
         rows = {entry.row for entry in self._entries}
         self._report.rows[:] = [r for n, r in enumerate(self._report.rows) if n not in rows]
-        self._entries = []
+        entries, self._entries = self._entries, []
+        with self._lock:
+            for entry in entries:
+                if isinstance(entry.waiting, Waiting):
+                    self._saver.drop(entry.waiting)
         self._batch.close()
 
     # -- one thing

@@ -6,10 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
-from neurigraph.capture.apart import ReaderDied
+from neurigraph.capture.apart import Reader, ReaderDied
 from neurigraph.capture.intake import Intake, Placer
 from neurigraph.capture.own_notes import OwnNotes
 from neurigraph.capture.parcel import Finished, Opened, Order, Parcel, Piece, Refused
@@ -22,6 +22,9 @@ from neurigraph.errors import VaultUnavailable
 log = logging.getLogger(__name__)
 
 SAY_SECONDS = 0.25
+
+STOP_SECONDS = 0.25
+"""How often it is looked whether a reader that hands nothing over is still wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Progress:
 
 
 Say = Callable[[Progress], None]
-Source = Callable[[Order], AbstractContextManager[Iterator[Parcel]]]
+Source = Callable[[Order], AbstractContextManager[Iterator[Parcel] | Reader]]
 """Reads what an order asks for, in a process of its own or in this one."""
 
 
@@ -86,10 +89,11 @@ def run_import(
     began = time.monotonic()
     try:
         try:
-            with table.source(order) as parcels:
+            with table.source(order) as parcels, _stopped(parcels, stopping):
                 _take_all(parcels, intake, report, say, stopping)
         except ReaderDied as error:
-            report.error = str(error)
+            report.stopped = stopping()
+            report.error = "" if report.stopped else str(error)
         intake.flush()
     except VaultUnavailable as error:
         report.error, report.again = str(error), True
@@ -102,8 +106,31 @@ def run_import(
     return report
 
 
+@contextmanager
+def _stopped(parcels: Iterator[Parcel] | Reader, stopping: Callable[[], bool]) -> Iterator[None]:
+    """Within it, a reading process that hands nothing over ends too when it is to stop."""
+    over = threading.Event()
+
+    def watch(reader: Reader) -> None:
+        while not over.wait(STOP_SECONDS):
+            if stopping():
+                reader.stop()
+                return
+
+    if not isinstance(parcels, Reader):
+        yield
+        return
+    thread = threading.Thread(target=watch, args=(parcels,), name="stopping", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def _take_all(
-    parcels: Iterator[Parcel],
+    parcels: Iterator[Parcel] | Reader,
     intake: Intake,
     report: Report,
     say: Say,

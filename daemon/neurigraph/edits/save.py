@@ -22,6 +22,7 @@ from neurigraph.edits.prepared import (
 )
 from neurigraph.edits.tombstones import Tombstones
 from neurigraph.edits.topics import folder_for
+from neurigraph.edits.unfinished import Unfinished
 from neurigraph.errors import InvalidInput, TooLarge
 from neurigraph.importers.secrets import mask
 from neurigraph.importers.transcript import continued
@@ -88,10 +89,12 @@ class Decision:
 class Saver:
     """Saves conversations. The caller holds the lock on the vault's edits."""
 
-    def __init__(self, desk: Desk, tombstones: Tombstones, drafter: Drafter) -> None:
+    def __init__(
+        self, desk: Desk, tombstones: Tombstones, drafter: Drafter, unfinished: Unfinished
+    ) -> None:
         self._desk, self._tombstones = desk, tombstones
         self._preparer = Preparer(drafter, desk.settings.imports.secrets)
-        self._creator = Creator(desk)
+        self._creator = Creator(desk, unfinished)
 
     def save(
         self, conversation: Conversation, *, folder: str | None = None, keep_earlier: bool = False
@@ -134,6 +137,10 @@ class Saver:
     def write(self, waiting: Waiting) -> list[str]:
         """Write the notes of new memories and answer their paths, still to be indexed."""
         return self._creator.write(waiting)
+
+    def drop(self, waiting: Waiting) -> None:
+        """Give up new memories whose notes are not written; the same text takes their place."""
+        self._creator.drop(waiting)
 
     def finished(self, waiting: Waiting) -> Saved:
         """What became of new memories, once they are indexed."""

@@ -43,8 +43,11 @@ def recognise(path: Path, bounds: Bounds | None = None) -> Export:
     try:
         if path.is_dir():
             _folder(path, found)
-        else:
+        elif path.is_file() or not path.exists():
             _file(path, found)
+        else:
+            # whoever opens a pipe waits until somebody writes into it
+            raise UnreadableExport(path.name, "it is a pipe or a device; save it as a file first")
     except OSError as error:
         found.close()
         missing = isinstance(error, FileNotFoundError)

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from neurigraph.capture.apart import Reader
+from neurigraph.capture.parcel import Order
 from neurigraph.capture.reader import read_here
 from neurigraph.capture.report import Report
 from neurigraph.edits import save
 from neurigraph.edits.memories import MemoryEdit
 from neurigraph.errors import InvalidInput
 from neurigraph.memory import Memory
-from neurigraph.model import Conversation
+from neurigraph.model import Conversation, NewArtifact
 from neurigraph.settings import ImportSettings, Settings
 from vaults import QUICK, opened
 
@@ -476,3 +481,93 @@ def test_others_save_while_an_import_is_under_way(memory: Memory, tmp_path: Path
     assert {s.status for s in saved} == {"created"}
     assert memory.counts().memories == 120 + len(saved)
     assert memory.problems() == []
+
+
+def test_an_import_that_waits_for_its_disk_can_be_stopped(memory: Memory, tmp_path: Path) -> None:
+    begun = threading.Event()
+
+    @contextmanager
+    def silent(order: Order) -> Iterator[Reader]:
+        command = [sys.executable, "-c", "import time; time.sleep(600)"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            begun.set()
+            try:
+                yield Reader(process, order)
+            finally:
+                process.kill()
+
+    memory.capture.table = replace(memory.capture.table, source=silent)
+    reports: list[Report] = []
+    path = export_of(tmp_path, BREAD)
+    running = threading.Thread(target=lambda: reports.append(memory.import_from(path)))
+    running.start()
+    assert begun.wait(20)
+    memory.capture.stop()
+    running.join(20)
+    assert not running.is_alive()
+    assert (reports[0].stopped, reports[0].error) == (True, "")
+
+
+def folders(memory: Memory) -> list[str]:
+    return sorted(path.name for path in (memory.vault / "_recall").iterdir())
+
+
+def test_what_an_interrupted_import_left_without_notes_is_finished_by_the_next(
+    tmp_path: Path,
+) -> None:
+    path = export_of(tmp_path, BREAD, KNEES)
+    with opened(tmp_path / "vault", tmp_path / "state") as memory:
+        take_in_this_process(memory)
+        # as if the process ended between transcripts and notes
+        memory._saver.write = lambda _: []  # type: ignore[method-assign]
+        memory.import_from(path)
+        left = folders(memory)
+        assert len(left) == 2
+    with opened(tmp_path / "vault", tmp_path / "state") as memory:
+        take_in_this_process(memory)
+        assert whats(memory.import_from(path)) == {"Bread": "imported", "Knees": "imported"}
+        assert folders(memory) == left
+        assert memory.doctor(deep=True) == []
+        assert not (memory.state_dir / "unfinished").exists()
+        assert whats(memory.import_from(path)) == {"Bread": "unchanged", "Knees": "unchanged"}
+
+
+def test_a_save_that_was_refused_leaves_nothing_once_it_is_tried_again(memory: Memory) -> None:
+    talk = Conversation(
+        "## User\n\nHow long does rye rise?\n",
+        title="Rye",
+        artifacts=(NewArtifact("a.txt", b"one"),),
+    )
+    create = memory._desk.files.create
+
+    def refusing(rel: str, data: bytes, **more: Any) -> str:
+        if rel.endswith(" Rye.md"):
+            raise OSError("the disk is full")
+        return create(rel, data, **more)
+
+    memory._desk.files.create = refusing  # type: ignore[method-assign]
+    with pytest.raises(OSError, match="full"):
+        memory.save(talk)
+    (left,) = folders(memory)
+    memory._desk.files.create = create  # type: ignore[method-assign]
+    assert memory.save(talk).id == left
+    assert folders(memory) == [left]
+    assert [a.name for a in memory.memory(left).artifacts] == ["a.txt"]
+    assert memory.doctor(deep=True) == []
+
+
+def test_what_somebody_put_beside_an_unfinished_transcript_is_never_removed(
+    memory: Memory,
+) -> None:
+    talk = Conversation("## User\n\nHow long does rye rise?\n", title="Rye")
+    write, memory._saver._creator.write = memory._saver._creator.write, lambda _: []  # type: ignore[method-assign]
+    with suppress(IndexError):
+        memory.save(talk)
+    memory._saver._creator.write = write  # type: ignore[method-assign]
+    (left,) = folders(memory)
+    memory._saver._creator._unfinished.leave([left])
+    kept = memory.vault / "_recall" / left / "artifacts" / "mine.txt"
+    kept.parent.mkdir()
+    kept.write_text("mine", "utf-8")
+    assert memory.save(talk).id != left
+    assert kept.read_text("utf-8") == "mine"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -55,6 +56,15 @@ def test_names_say_nothing_content_does(make: Any, make_zip: Any, read: Read) ->
     assert conversations(read(named))[0].source_id == "chatgpt:c"
     prose = "[ ] buy rye\n[x] bake\n"
     assert conversations(read(make("conversations.json", prose)))[0].content == prose
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_a_pipe_is_refused_at_once_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "conversations.json")
+    assert "it is a pipe or a device" in refused(tmp_path / "conversations.json")
+    (tmp_path / "link.json").symlink_to("conversations.json")
+    assert "it is a pipe or a device" in refused(tmp_path / "link.json")
+    assert "there is no such file" in refused(tmp_path / "nothing.json")
 
 
 def test_a_zip_that_is_cut_off_changes_nothing(make_zip: Any, tmp_path: Path) -> None:
