@@ -27,12 +27,13 @@ class Phrases:
     def __init__(self, sentences: Sequence[Sentence], language: str) -> None:
         self.language = language
         self.counts: Counter[str] = Counter()
-        self.turns: dict[str, set[int]] = defaultdict(set)
-        self.spelled: dict[str, Counter[str]] = defaultdict(Counter)
+        self.turns: Counter[str] = Counter()
+        self.spelled: Counter[str] = Counter()
         self.nouns: dict[str, float] = defaultdict(float)
         self.capitals: Counter[str] = Counter()
         self._skip = stop_words(language) | DULL
         self._known: dict[str, tuple[bool, float]] = {}
+        self._last: dict[str, int] = {}
         for sentence in sentences:
             self._read(sentence)
 
@@ -85,35 +86,49 @@ class Phrases:
     def _add(self, phrase: str, turn: int, opened: float) -> None:
         key = phrase.lower()
         self.counts[key] += 1
-        self.turns[key].add(turn)
-        self.spelled[key][phrase] += 1
+        self.spelled[phrase] += 1
+        if self._last.get(key) != turn:  # sentences come turn by turn
+            self._last[key] = turn
+            self.turns[key] += 1
         if opened:
             self.nouns[key] += opened
 
     def scored(self) -> list[tuple[str, float]]:
         """Every phrase in its usual spelling with its score."""
+        few = len(self.counts) < 150
+        longer = self._longer(few)
+        kept = {k for k, count in self.counts.items() if count > 1 or few or k in self.capitals}
+        usual: dict[str, str] = {}
+        for phrase, count in self.spelled.items():
+            key = phrase.lower()
+            if key in kept and (key not in usual or count > self.spelled[usual[key]]):
+                usual[key] = phrase
+        return [(phrase, self._worth(key, longer.get(key, 0))) for key, phrase in usual.items()]
+
+    def _longer(self, few: bool) -> dict[str, int]:
+        """For each phrase how often a longer one around it occurs, where that tells anything."""
         longer: dict[str, int] = {}
         for key, count in self.counts.items():
             words = key.split(" ")
-            if len(words) > 1:
-                for begin in range(len(words)):
-                    for end in range(begin + 1, len(words) + 1):
-                        if end - begin < len(words):
-                            part = " ".join(words[begin:end])
-                            longer[part] = max(longer.get(part, 0), count)
-        few = len(self.counts) < 150
-        return [
-            (self.spelled[key].most_common(1)[0][0], self._worth(key, longer.get(key, 0)))
-            for key, count in self.counts.items()
-            if count > 1 or few or self.capitals[key]
-        ]
+            size = len(words)
+            if size == 1:
+                continue
+            if count == 1 and not few:
+                # nearly all are such, and they say something of single words alone
+                parts = words
+            else:
+                spans = ((i, j) for i in range(size) for j in range(i + 1, size + 1))
+                parts = [" ".join(words[i:j]) for i, j in spans if j - i < size]
+            for part in parts:
+                longer[part] = max(longer.get(part, 0), count)
+        return longer
 
     def _worth(self, key: str, longer: int) -> float:
         count = self.counts[key]
         words = key.split(" ")
         # what mostly occurs inside one longer phrase gives way to it
         alone = count - (0.8 * longer if longer > 1 or count == 1 else 0)
-        worth = math.sqrt(max(alone, 0.2)) * (1 + 0.4 * math.log(len(self.turns[key])))
+        worth = math.sqrt(max(alone, 0.2)) * (1 + 0.4 * math.log(self.turns[key]))
         capital = all(self.capitals[word] for word in words if word not in JOINERS)
         if len(words) > 1:
             worth *= 1.6 if count > 1 or capital else 0.8
