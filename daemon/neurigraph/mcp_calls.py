@@ -67,7 +67,10 @@ def answered(answer: BaseModel, text: str) -> ToolResult:
 
 
 class PlainErrors(Middleware):
-    """Says wrong arguments in one line that names the field, without repeating what was sent."""
+    """Says wrong arguments in one line that names the field, without repeating what was sent.
+
+    Arguments that are null count as left out: some models name all that a tool could take.
+    """
 
     async def on_call_tool(
         self,
@@ -75,14 +78,32 @@ class PlainErrors(Middleware):
         call_next: CallNext[CallToolRequestParams, Any],
     ) -> Any:
         """Call, and translate what is raised."""
+        asked = context.message
+        if asked.arguments and None in asked.arguments.values():
+            given = {k: v for k, v in asked.arguments.items() if v is not None}
+            context = context.copy(message=asked.model_copy(update={"arguments": given}))
         try:
             return await call_next(context)
         except ValidationError as error:
             cause = error.__cause__
             if not isinstance(cause, PydanticValidationError):
                 raise
+            found = cause.errors(include_input=False, include_url=False)
             lines = [
-                f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: {item['msg']}"
-                for item in cause.errors(include_input=False, include_url=False)
-            ]
-            raise ToolError("; ".join(lines[:5]), log_level=logging.INFO) from error
+                f"{'.'.join(str(part) for part in item['loc']) or 'arguments'}: "
+                + (_AN_OBJECT if item["type"] in ("model_type", "dict_type") else item["msg"])
+                for item in found
+            ][:5]
+            if any(item["type"] == "unexpected_keyword_argument" for item in found):
+                lines.append(f"{asked.name} takes {', '.join(await _arguments(context))}")
+            raise ToolError("; ".join(lines), log_level=logging.INFO) from error
+
+
+_AN_OBJECT = "Input should be an object, its values by name"
+
+
+async def _arguments(context: MiddlewareContext[CallToolRequestParams]) -> list[str]:
+    """The names of the arguments of the tool that is called."""
+    inner = context.fastmcp_context
+    tool = await inner.fastmcp.get_tool(context.message.name) if inner else None
+    return list(tool.parameters.get("properties", {})) if tool else []

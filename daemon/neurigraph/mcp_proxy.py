@@ -16,19 +16,19 @@ import re
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import httpx
 
 from neurigraph.client import DaemonUnreachable
 from neurigraph.errors import NeurigraphError
 from neurigraph.lock import DaemonCard
+from neurigraph.mcp_messages import Message, NoMessage, check, error_answer, read_json
 
-Message: TypeAlias = dict[str, Any]
 FindDaemon: TypeAlias = Callable[[], DaemonCard]
 """Answers the daemon's card, starting one if need be. Raises `NeurigraphError`."""
 
-PARSE_ERROR, INVALID_REQUEST, UNREACHABLE = -32700, -32600, -32000
+UNREACHABLE = -32000
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Methods whose requests say in a header what they are about (protocol 2026-07-28)."""
@@ -119,14 +119,18 @@ class Proxy:
         if not line.strip():
             return
         try:
-            parsed = json.loads(line)
-        except (ValueError, RecursionError):
-            self._tell(_error(None, PARSE_ERROR, "this line is not JSON"))
+            parsed = read_json(line)
+        except NoMessage as error:
+            self._tell(error.answer())
             return
-        for message in parsed if isinstance(parsed, list) else [parsed]:
-            if not isinstance(message, dict):
-                self._tell(_error(None, INVALID_REQUEST, "send JSON-RPC messages"))
-            elif message.get("method") == "notifications/cancelled":
+        # older clients send several at once
+        for one in parsed if isinstance(parsed, list) and parsed else [parsed]:
+            try:
+                message = check(one)
+            except NoMessage as error:
+                self._tell(error.answer())
+                continue
+            if message.get("method") == "notifications/cancelled":
                 self._cancel(message)
             elif "method" in message:
                 self._begin(message)
@@ -139,12 +143,17 @@ class Proxy:
             key = f"notification {self._unnamed}"
         task = asyncio.create_task(self._carry(message))
         self._tasks[key] = task
-        task.add_done_callback(lambda _: self._tasks.pop(key, None))
+        task.add_done_callback(lambda done: self._ended(key, done))
+
+    def _ended(self, key: str, task: asyncio.Task[None]) -> None:
+        # a client may have given another message the same id meanwhile
+        if self._tasks.get(key) is task:
+            del self._tasks[key]
 
     def _cancel(self, message: Message) -> None:
         # closing the answer's stream is how the daemon learns of it
-        params = message.get("params")
-        task = self._tasks.get(json.dumps(params.get("requestId")) if params else "")
+        wanted = (message.get("params") or {}).get("requestId")
+        task = self._tasks.get(json.dumps(wanted))
         if task is not None:
             task.cancel()
 
@@ -174,7 +183,11 @@ class Proxy:
                 self._tell(_refusal(message, str(error)))
         except httpx.HTTPError as error:
             if "id" in message:
-                self._tell(_error(wanted, UNREACHABLE, f"the daemon does not answer ({error})"))
+                reason = f"the daemon does not answer ({error})"
+                self._tell(error_answer(wanted, UNREACHABLE, reason))
+        except ValueError:
+            if "id" in message:
+                self._tell(_refusal(message, "the daemon's answer cannot be read; ask again"))
 
     async def _ask(self, message: Message) -> None:
         """Ask the daemon; when it went away, wait for it or start it, and ask again."""
@@ -252,6 +265,8 @@ class Proxy:
             refused = body.get("error") if isinstance(body, dict) else None
             if isinstance(refused, dict):
                 raise DaemonUnreachable(str(refused.get("message", "the daemon refused this")))
+        if 400 <= answer.status_code < 500 and answer.status_code != 401:
+            raise DaemonUnreachable(f"the daemon refused this with status {answer.status_code}")
         return False
 
     def _hand_on(self, message: Message, event: Message) -> bool:
@@ -313,8 +328,4 @@ def _refusal(message: Message, reason: str) -> Message:
         content = [{"type": "text", "text": reason}]
         result = {"content": content, "isError": True}
         return {"jsonrpc": "2.0", "id": message["id"], "result": result}
-    return _error(message.get("id"), UNREACHABLE, reason)
-
-
-def _error(wanted: object, code: int, reason: str) -> Message:
-    return {"jsonrpc": "2.0", "id": wanted, "error": {"code": code, "message": reason}}
+    return error_answer(message.get("id"), UNREACHABLE, reason)

@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from fastmcp import FastMCP
+from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
 from neurigraph import __version__
 from neurigraph.mcp_calls import PlainErrors
 from neurigraph.mcp_editing import add_editing_tools
+from neurigraph.mcp_gate import MOST_BYTES, Gate
 from neurigraph.mcp_reading import add_reading_tools
 from neurigraph.mcp_resources import add_prompts, add_resources
 from neurigraph.mcp_writing import add_writing_tools
@@ -69,6 +71,15 @@ def mcp_app(memory: Memory) -> tuple[ASGIApp, Callable[[], AbstractAsyncContextM
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[None]:
         async with app.lifespan(app):
+            _allow_large_messages(app)
             yield
 
-    return app, lifespan
+    return Gate(app), lifespan
+
+
+def _allow_large_messages(app: Starlette) -> None:
+    """Let in what the gate lets in: the library's bound is below what artifacts may have."""
+    for route in app.routes:
+        manager = getattr(getattr(route, "app", None), "session_manager", None)
+        if manager is not None:
+            manager.asgi_app.max_body_size = MOST_BYTES

@@ -215,7 +215,7 @@ def test_a_cancelled_request_is_not_answered() -> None:
         result(request)
 
     async def talk(proxy: Proxy, said: asyncio.Queue[Any]) -> None:
-        proxy.take(line("tools/call", number=7))
+        proxy.take(line("tools/call", {"name": "search_memory"}, number=7))
         while not state.heard:
             await asyncio.sleep(0)
         cancel = {"method": "notifications/cancelled", "params": {"requestId": 7}}
@@ -236,3 +236,60 @@ def test_without_a_daemon_tools_and_others_are_told_why() -> None:
         proxy.take(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
 
     converse(None, talk)
+
+
+def test_garbage_from_a_client_is_answered_and_ends_nothing() -> None:
+    garbage = [
+        b"no json",
+        b"\xff\xfe",
+        b"[]",
+        b"5",
+        b"[" * 100_000,
+        b'{"id": 1}',
+        b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}',
+        b'{"jsonrpc": "2.0", "id": null, "method": "ping"}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": ["ping"]}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": "x"}',
+        b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": [1]}',
+    ]
+
+    async def talk(proxy: Proxy, said: asyncio.Queue[Any]) -> None:
+        for piece in garbage:
+            proxy.take(piece)
+            assert (await said.get())["error"]["message"]
+        proxy.take(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": null}')
+        proxy.take(b"[" + line("ping", number=7) + b"," + line("ping", number=8) + b"]")
+        assert {(await said.get())["id"], (await said.get())["id"]} == {7, 8}
+
+    with serving(result) as state:
+        converse(state, talk)
+        assert len(state.heard) == 2
+
+
+def test_half_a_character_reaches_the_daemon_as_a_whole_one() -> None:
+    async def talk(proxy: Proxy, said: asyncio.Queue[Any]) -> None:
+        cut = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x\\ud83d"}}'
+        proxy.take(cut)
+        await said.get()
+
+    with serving(result) as state:
+        converse(state, talk)
+        assert state.heard[0][2]["params"]["name"] == "x\ufffd"
+
+
+def test_what_the_daemon_refuses_is_not_said_to_be_silence() -> None:
+    def too_large(request: Request) -> None:
+        request.send(413, "text/plain", b"too large")
+
+    def damaged(request: Request) -> None:
+        request.send(200, "application/json", b"{")
+
+    async def talk(proxy: Proxy, said: asyncio.Queue[Any]) -> None:
+        proxy.take(call("save_conversation"))
+        assert "refused this with status 413" in (await said.get())["result"]["content"][0]["text"]
+        proxy.take(call("search_memory"))
+        assert "cannot be read" in (await said.get())["result"]["content"][0]["text"]
+
+    with serving(too_large, damaged) as state:
+        converse(state, talk)
+        assert len(state.heard) == 2
