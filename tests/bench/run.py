@@ -19,7 +19,6 @@ BENCHES = {
     "temperature": "cooling beside a bare loop, opening cold, searching an all-cold vault",
     "search": "10,000 memories and 200 long transcripts over REST",
     "sync": "two machines: a thousand notes changed on one, three hundred on both",
-    "scale": "a growing vault, from taking it up to searching it",
 }
 ALONE = {"growth": "1,000, 10,000 and 50,000 memories: time, memory, disk, a cycle"}
 """Too long to be run with the others."""
