@@ -8,6 +8,7 @@ import logging.handlers
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,10 @@ from neurigraph.errors import NeurigraphError
 from neurigraph.lock import DaemonCard, VaultLock, keep_token, remove_card, token_of, write_card
 from neurigraph.resources import make_state_dir
 from neurigraph.settings import Settings
+
+SWITCH_SECONDS = 0.001
+"""After how long a thread at work lets another one run. An answer changes threads some four times,
+and with Python's 5 ms waited as often for a save that is being worked on."""
 
 LOG_BYTES, LOG_FILES = 2_000_000, 3
 PORTS_TRIED = 50
@@ -50,6 +55,7 @@ def serve(
     state = make_state_dir(vault)
     lock = VaultLock(state, vault)
     lock.take()
+    sys.setswitchinterval(SWITCH_SECONDS)
     try:
         _log_to(state / "daemon.log", settings.server.log_level)
         listening = _listen(settings.server.host, settings.server.port, any_port)

@@ -212,10 +212,10 @@ def _windows(reading: Reading, memory_id: str, weight: float) -> list[_Spot]:
         starts = reading.starts(number)
         last = len(starts) - 1
         first, after = max(at * BIN - BIN // 2, 0), (at + 1) * BIN + BIN // 2
-        end = int(starts[after]) if after <= last else int(starts[last]) + LONGEST_WORD
+        end = starts.item(after) if after <= last else starts.item(last) + LONGEST_WORD
         body = reading.places[number].source == "body"
         place: PassageSource = "note" if body else "transcript"
-        spots.append(_Spot(place, int(starts[min(first, last)]), end, weight * score / best))
+        spots.append(_Spot(place, starts.item(min(first, last)), end, weight * score / best))
         if len(spots) > MOST_PASSAGES:
             break
     return spots

@@ -67,8 +67,9 @@ def shares_of_speakers(
     opening = first[marked.positions]
     at, which = marked.positions[opening], marked.terms[opening]
     named = is_name[which]
-    if not named.any():
-        return None
+    spoken = which[named]
+    if not (np.bincount(spoken) >= LEAST_TURNS).any() and not is_role[spoken].any():
+        return None  # nobody asked about opens lines often enough
     _, number, counts = np.unique(marked.openers(), return_inverse=True, return_counts=True)
     often = (counts >= LEAST_TURNS) & (counts >= LEAST_SHARE * len(lines))
     speaking = often[number]

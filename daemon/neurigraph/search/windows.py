@@ -17,7 +17,7 @@ BIN = 24
 """Words of a bin: about a turn of a chat."""
 
 NEIGHBOURS = tuple(0.7 ** abs(away) for away in range(-4, 5))
-"""What a word counts for in the bins around its own."""
+"""What a word counts for in the bins around its own, the same on both sides."""
 
 SATURATION = 0.9
 """BM25's k1: how soon a repeated word stops adding. Windows are of one length: there is no b."""
@@ -83,11 +83,15 @@ def find_windows(texts: Sequence[Occurrences], weights: Floats) -> Windows:
     shares = np.concatenate([text.counted() for text in texts])
     held = np.bincount(inverse * count + terms, shares, len(keys) * count)
     held = held.reshape(len(keys), count).astype(np.float32)
-    counts: NDArray[np.float32] = np.zeros(held.shape, np.float32)
-    for shift, weight in enumerate(NEIGHBOURS, -reach):
-        at = np.minimum(np.searchsorted(keys, keys + shift), len(keys) - 1)
-        there = np.flatnonzero(keys[at] == keys + shift)
-        counts[there] += held[at[there]] * np.float32(weight)
+    by_distance = np.array(NEIGHBOURS[reach:], np.float32)
+    counts: NDArray[np.float32] = held * by_distance[0]
+    # keys ascend, so whatever is within reach of a bin is among the next ones
+    for step in range(1, reach + 1):
+        away = keys[step:] - keys[:-step]
+        near = np.flatnonzero(away <= reach)
+        weight = by_distance[away[near], None]
+        counts[near] += held[near + step] * weight
+        counts[near + step] += held[near] * weight
     where, bins = np.divmod(keys, stride)
     scores = (counts * (SATURATION + 1) / (counts + SATURATION)) @ weights
     return Windows(where, bins, scores)
