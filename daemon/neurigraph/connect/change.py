@@ -7,11 +7,12 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain, count
 from pathlib import Path
 
 from neurigraph.connect.clients import NAME, Client, Machine, System
 from neurigraph.connect.hooks import with_hooks, without_hooks
-from neurigraph.connect.json_text import remove_value, set_value
+from neurigraph.connect.json_text import remove_value, set_members
 from neurigraph.connect.json_tree import NotJson
 from neurigraph.connect.rules import with_rules, without_rules
 from neurigraph.connect.toml_text import NotToml, remove_table, set_table
@@ -91,7 +92,7 @@ def disconnecting(client: Client, machine: Machine) -> list[Change]:
 def _entering(client: Client, entry: dict[str, str | int | list[str]]) -> Callable[[str], str]:
     if client.form == "toml":
         return lambda text: set_table(text, [client.key, NAME], entry)
-    return lambda text: set_value(text, [client.key, NAME], entry)
+    return lambda text: set_members(text, [client.key, NAME], entry, "command")
 
 
 def _leaving(client: Client) -> Callable[[str], str]:
@@ -107,8 +108,10 @@ def _changed(place: object, edit: Callable[[str], str]) -> Change:
         before: str | None = path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         before = None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigUnreadable(path, str(error)) from error
+    except UnicodeDecodeError as error:
+        raise ConfigUnreadable(path, "it is not written in UTF-8") from error
+    except OSError as error:
+        raise ConfigUnreadable(path, error.strerror or str(error)) from error
     try:
         return Change(path, before, edit(before or ""))
     except (NotJson, NotToml) as error:
@@ -120,19 +123,33 @@ def quoted(part: str, system: System) -> str:
     return shlex.quote(part.replace("\\", "/") if system == "windows" else part)
 
 
+def _free(path: Path, stamp: str) -> Path:
+    """A name for a backup that no other has, even of the same second."""
+    ends = chain([""], (f"-{number}" for number in count(2)))
+    names = (path.with_name(f"{path.name}.{stamp}{end}.backup") for end in ends)
+    return next(name for name in names if not name.exists())
+
+
 def write(change: Change, now: datetime) -> Path | None:
     """Write a change, and answer the backup that was made of what was there.
 
-    Atomic, with the file's own permissions; a link to a file elsewhere stays a link.
+    Atomic, with the file's own permissions; a link to a file elsewhere stays a link. Raises
+    `ConfigUnreadable`.
     """
     path = Path(os.path.realpath(change.path))
+    try:
+        return _write(path, change, now)
+    except OSError as error:
+        raise ConfigUnreadable(path, error.strerror or str(error)) from error
+
+
+def _write(path: Path, change: Change, now: datetime) -> Path | None:
     path.parent.mkdir(parents=True, exist_ok=True)
     backup = None
     if change.before is not None:
         if path.read_bytes() != change.before.encode():
             raise ConfigUnreadable(path, "it changed just now")
-        stamp = now.astimezone().strftime("%Y%m%d-%H%M%S")
-        backup = path.with_name(f"{path.name}.{stamp}.backup")
+        backup = _free(path, now.astimezone().strftime("%Y%m%d-%H%M%S"))
         backup.write_bytes(change.before.encode())
         backup.chmod(path.stat().st_mode & 0o777)
     new = path.with_name(f"{path.name}.neurigraph.new")

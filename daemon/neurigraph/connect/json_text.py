@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from neurigraph.connect.json_tree import JsonNode, Member, NotJson, read_json
@@ -33,6 +33,22 @@ def set_value(text: str, path: Sequence[str], value: Any) -> str:
     return text[: known.value.start] + new + text[known.value.end :]
 
 
+def set_members(text: str, path: Sequence[str], values: Mapping[str, Any], known_by: str) -> str:
+    """The text with an object at this path that has these members.
+
+    An object that is there and has the member `known_by` keeps its others, any other value is
+    replaced whole. Raises `NotJson`.
+    """
+    held: Any = read_json(text).data if text.strip("\ufeff \t\r\n") else None
+    for key in path:
+        held = held.get(key) if isinstance(held, dict) else None
+    if not isinstance(held, dict) or known_by not in held:
+        return set_value(text, path, dict(values))
+    for key, value in values.items():
+        text = set_value(text, [*path, key], value)
+    return text
+
+
 def remove_value(text: str, path: Sequence[str], *, empty_too: int = 0) -> str:
     """The text without the value at this path; unchanged when there is none.
 
@@ -44,7 +60,7 @@ def remove_value(text: str, path: Sequence[str], *, empty_too: int = 0) -> str:
     known = None if missing else node.member(path[-1])
     if known is None:
         return text
-    if empty_too and len(path) > 1 and len(node.members) == 1:
+    if empty_too and len(path) > 1 and len(node.members) == 1 and not _remarks(text, node, known):
         return remove_value(text, path[:-1], empty_too=empty_too - 1)
     return _cut(text, node, known)
 
@@ -83,9 +99,15 @@ def remove_item(
         ours = next((m for m in items.members if is_ours(m.value.data)), None)
         if ours is None:
             return text
-        if len(items.members) == 1 and empty_too:
+        if len(items.members) == 1 and empty_too and not _remarks(text, items, ours):
             return remove_value(text, path, empty_too=empty_too - 1)
         text = _cut(text, items, ours)
+
+
+def _remarks(text: str, node: JsonNode, only: Member) -> bool:
+    """Whether remarks of a person stand in an object or list beside its only member."""
+    end = only.value.end if only.comma < 0 else only.comma + 1
+    return bool((text[node.start + 1 : only.start] + text[end : node.end - 1]).strip())
 
 
 def _bom(text: str) -> str:

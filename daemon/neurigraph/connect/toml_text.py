@@ -10,37 +10,58 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+_BOM = "\ufeff"
+
 
 class NotToml(ValueError):
     """A text that cannot be read or changed safely."""
 
 
 def set_table(text: str, path: Sequence[str], values: Mapping[str, str | int | list[str]]) -> str:
-    """The text with this table. Raises `NotToml`."""
+    """The text with this table. What else a person set in it stays. Raises `NotToml`."""
     before = _read(text)
-    if _at(before, path) == values:
+    held = _at(before, path)
+    if isinstance(held, dict) and all(held.get(k) == v for k, v in values.items()):
         return text
     end = "\r\n" if "\r\n" in text else "\n"
+    if isinstance(held, dict) and "command" in held:
+        _put(before, path, {**held, **values})
+        changed = _with_library(text, path, values)
+        if changed is not None and _fits(changed, before):
+            return changed
     cleared = remove_table(text, path)
     block = end.join(
         [f"[{'.'.join(map(_key, path))}]", *(f"{_key(k)} = {_value(v)}" for k, v in values.items())]
     )
     wanted = _read(cleared)
     _put(wanted, path, dict(values))
-    gap = "" if not cleared else end if cleared.endswith("\n") else end * 2
+    gap = "" if cleared in ("", _BOM) else end if cleared.endswith("\n") else end * 2
     appended = f"{cleared}{gap}{block}{end}"
     if _fits(appended, wanted):
         return appended
     # the tables are written inline, say: then the library finds the place
-    document = tomlkit.parse(cleared)
-    place: Any = document
-    for key in path[:-1]:
-        place = place.setdefault(key, tomlkit.table())
-    place[path[-1]] = dict(values)
-    rewritten = tomlkit.dumps(document)
-    if _fits(rewritten, wanted):
+    rewritten = _with_library(cleared, path, values)
+    if rewritten is not None and _fits(rewritten, wanted):
         return rewritten
     raise NotToml("this file is written in a way that cannot be changed safely")
+
+
+def _with_library(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str | None:
+    """The text with these values in the table that is there, or None where that cannot be."""
+    bom = _BOM if text.startswith(_BOM) else ""
+    try:
+        document = tomlkit.parse(text.removeprefix(_BOM))
+        place: Any = document
+        for key in path[:-1]:
+            place = place.setdefault(key, tomlkit.table())
+        if path[-1] not in place:
+            place[path[-1]] = dict(values)
+        for key, value in values.items():
+            if place[path[-1]].get(key) != value:
+                place[path[-1]][key] = value
+        return bom + tomlkit.dumps(document)
+    except (TOMLKitError, AttributeError, KeyError, TypeError):
+        return None
 
 
 def remove_table(text: str, path: Sequence[str]) -> str:
@@ -59,7 +80,7 @@ def remove_table(text: str, path: Sequence[str]) -> str:
 
 def _read(text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text.removeprefix("\ufeff"))
+        return tomllib.loads(text.removeprefix(_BOM))
     except tomllib.TOMLDecodeError as error:
         raise NotToml(str(error)) from error
 
@@ -108,28 +129,49 @@ def _header(line: str) -> list[str] | None:
 
 
 def _without_lines(text: str, path: Sequence[str]) -> str:
-    """Cut from our headers to the next one. Wrong where brackets begin a line of a value, which
-    the caller's comparison finds."""
+    """Cut from our headers to the next one, but for remarks at the end, which are a person's.
+    Wrong where brackets begin a line of a value, which the caller's comparison finds."""
     kept: list[str] = []
+    cut: list[str] = []
     ours = False
-    for line in text.splitlines(keepends=True):
+    for line in [*text.splitlines(keepends=True), ""]:
         header = _header(line)
-        if header is not None:
-            starts = header[: len(path)] == list(path)
-            if starts and not ours:
-                while kept and not kept[-1].strip():
-                    kept.pop()
-            if ours and not starts and kept:
-                kept.append("\r\n" if line.endswith("\r\n") else "\n")
-            ours = starts
-        if not ours:
-            kept.append(line)
+        if header is None and line:
+            (cut if ours else kept).append(line)
+            continue
+        kept += _remarks(cut, bool(kept), more=bool(line))
+        cut = []
+        ours = header is not None and header[: len(path)] == list(path)
+        if ours:
+            while kept and not kept[-1].strip(_BLANK):
+                kept.pop()
+        (cut if ours else kept).append(line)
     return "".join(kept)
 
 
+_BLANK = "\r\n\t "
+
+
+def _remarks(cut: Sequence[str], after_others: bool, *, more: bool) -> list[str]:
+    """What stays of lines that are cut: the remarks behind the last value, set off by a line."""
+    if not cut:
+        return []
+    end = "\r\n" if cut[0].endswith("\r\n") else "\n"
+    at = len(cut)
+    while at and (not cut[at - 1].strip() or cut[at - 1].lstrip().startswith("#")):
+        at -= 1
+    lines = list(cut[at:])
+    while lines and not lines[0].strip():
+        lines.pop(0)
+    if not lines:
+        return [end] if more and after_others else []
+    return [end, *lines] if after_others else lines
+
+
 def _without_key(text: str, path: Sequence[str]) -> str | None:
+    bom = _BOM if text.startswith(_BOM) else ""
     try:
-        document = tomlkit.parse(text)
+        document = tomlkit.parse(text.removeprefix(_BOM))
         place: Any = document
         above: list[tuple[Any, str]] = []
         for key in path[:-1]:
@@ -139,7 +181,7 @@ def _without_key(text: str, path: Sequence[str]) -> str | None:
         for outer, key in reversed(above):
             if not outer[key]:
                 del outer[key]
-        return tomlkit.dumps(document)
+        return bom + tomlkit.dumps(document)
     except (TOMLKitError, KeyError, TypeError):
         return None
 

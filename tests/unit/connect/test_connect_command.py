@@ -136,6 +136,32 @@ def test_what_cannot_be_read_is_left_alone_and_said(home: Path) -> None:
     assert "has no hooks" in run("connect", "cursor", "--hooks", code=2).output
 
 
+def test_what_cannot_be_read_or_written_is_said_in_words(home: Path) -> None:
+    place = home / ".cursor/mcp.json"
+    place.parent.mkdir()
+    place.write_text('{"a": 1}', "utf-16")
+    assert "it is not written in UTF-8" in run("connect", "cursor", code=1).output
+    place.unlink()
+    place.mkdir()
+    assert "left as it is: Is a directory; mend it" in run("connect", "cursor", code=1).output
+    place.rmdir()
+    (home / "file").write_text("x", "utf-8")
+    place.symlink_to(home / "file/below/mcp.json")
+    said = run("connect", "cursor", code=1).output
+    assert (said.count("\n"), "Errno" in said, "Not a directory" in said) == (1, False, True)
+
+
+def test_every_backup_stays_even_of_the_same_second(home: Path) -> None:
+    config = home / ".claude.json"
+    config.write_text('{"theme": "dark"}', "utf-8")
+    for _ in range(3):
+        run("connect", "claude-code")
+        run("connect", "claude-code", "--remove")
+    kept = [p.read_text("utf-8") for p in home.glob(".claude.json.*.backup")]
+    assert len(kept) == 6
+    assert '{"theme": "dark"}' in kept
+
+
 def test_a_hook_that_hears_nothing_of_use_does_nothing(home: Path) -> None:
     assert read_hook("no json") == read_hook("[1]") == read_hook("") == {}
     assert not keep(["neurigraph"], {}, [])

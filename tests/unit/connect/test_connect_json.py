@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurigraph.connect.hooks import is_ours, with_hooks, without_hooks
-from neurigraph.connect.json_text import add_item, remove_item, remove_value, set_value
+from neurigraph.connect.json_text import (
+    add_item,
+    remove_item,
+    remove_value,
+    set_members,
+    set_value,
+)
 from neurigraph.connect.json_tree import NotJson, read_json
 
 PATH = ["mcpServers", "neurigraph"]
@@ -142,3 +148,29 @@ def test_hooks_join_those_of_others_and_leave_them() -> None:
     assert "/opt" not in moved
     assert without_hooks(moved, "SessionEnd") == text
     assert not is_ours(theirs["hooks"]["SessionStart"][0])
+
+
+def test_remarks_beside_our_entry_stay_when_it_goes() -> None:
+    text = '{\n  "mcpServers": {\n    // mine, for later\n  }\n}\n'
+    assert remove_value(set_value(text, PATH, ENTRY), PATH, empty_too=1) == text
+    hooks = '{"hooks": {"Stop": [ /* none yet */ ]}}'
+    changed = with_hooks(hooks, "neurigraph", "", "Stop")
+    assert "/* none yet */" in without_hooks(changed, "Stop")
+
+
+def test_what_a_person_added_to_our_entry_survives_an_update() -> None:
+    text = (
+        '{\n  "mcpServers": {\n    "neurigraph": {\n      "command": "old", // moved\n'
+        '      "args": [],\n      "trust": true\n    }\n  }\n}\n'
+    )
+    changed = set_members(text, PATH, ENTRY, "command")
+    held = read_json(changed).data["mcpServers"]["neurigraph"]
+    assert held == {**ENTRY, "trust": True}
+    assert "// moved" in changed
+    other = '{"mcpServers": {"neurigraph": {"url": "http://127.0.0.1:7878/mcp"}}}'
+    assert read_json(set_members(other, PATH, ENTRY, "command")).data["mcpServers"] == {
+        "neurigraph": ENTRY
+    }
+    for empty in ("", "{}", '{"mcpServers": {"neurigraph": null}}'):
+        changed = set_members(empty, PATH, ENTRY, "command")
+        assert json.loads(changed) == {"mcpServers": {"neurigraph": ENTRY}}

@@ -54,7 +54,46 @@ def test_an_entry_of_ours_with_tables_within_goes_whole() -> None:
     assert tomllib.loads(remove_table(text, PATH)) == {"tui": {"b": 1}}
     assert "[tui]\nb = 1\n" in remove_table(text, PATH)
     changed = tomllib.loads(set_table(text, PATH, ENTRY))
-    assert changed["mcp_servers"]["neurigraph"] == ENTRY
+    assert changed["mcp_servers"]["neurigraph"] == {**ENTRY, "env": {"X": "1"}}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_remarks_and_settings_of_a_person_survive_an_update_and_a_removal(end: str) -> None:
+    text = end.join(
+        [
+            'model = "x"',
+            "",
+            "# the memory",
+            "[mcp_servers.neurigraph]",
+            'command = "old"  # moved',
+            'args = ["mcp"]',
+            "startup_timeout_sec = 60",
+            "tool_timeout_sec = 90",
+            "",
+            "# the other",
+            "[mcp_servers.other]",
+            'command = "y"',
+            "# the end",
+            "",
+        ]
+    )
+    changed = set_table(text, PATH, ENTRY)
+    assert tomllib.loads(changed)["mcp_servers"]["neurigraph"] == {**ENTRY, "tool_timeout_sec": 90}
+    for remark in ("# the memory", "# moved", "# the other", "# the end"):
+        assert remark in changed
+    removed = remove_table(text, PATH)
+    lines = ['model = "x"', "", "# the memory", "", "# the other", "[mcp_servers.other]"]
+    assert removed == end.join([*lines, 'command = "y"', "# the end", ""])
+    alone = end.join(["[mcp_servers.neurigraph]", 'command = "old"', "# mine", ""])
+    assert remove_table(alone, PATH) == f"# mine{end}"
+
+
+def test_a_byte_order_mark_stays_where_it_is() -> None:
+    for text in ("\ufeff", '\ufeffmcp_servers = {o = {command = "x"}}\n', "\ufeffa = 1\n"):
+        changed = set_table(text, PATH, ENTRY)
+        assert changed.startswith("\ufeff")
+        assert tomllib.loads(changed[1:])["mcp_servers"]["neurigraph"] == ENTRY
+        assert remove_table(changed, PATH).startswith("\ufeff")
 
 
 @pytest.mark.parametrize("text", ["a = ", "[x\n", "a = 1\na = 2\n", "mcp_servers = 3\n"])
