@@ -453,10 +453,11 @@ class Git:
                 return done
             said = (done.stderr + done.stdout[-2000:]).decode("utf-8", "replace")
             command = next((w for w in words if not w.startswith("-") and "=" not in w), "")
-            if not LOCKED.search(said):
+            locked = LOCKED.search(said)
+            if locked is None:
                 raise GitFailed(command, said)
             if time.monotonic() > deadline:
-                raise GitBusy(self.folder / "index.lock")
+                raise GitBusy(self.folder / f"{locked['config'] or 'index'}.lock")
             time.sleep(0.2)
 
     def _try(

@@ -43,7 +43,10 @@ _OVERTAKEN = re.compile(
     r"would be overwritten|not possible to fast-forward|not uptodate|local changes",
     re.IGNORECASE,
 )
-LOCKED = re.compile(r"(?:index|HEAD)\.lock'?: File exists|Another git process seems to be running")
+LOCKED = re.compile(
+    r"(?:index|HEAD|packed-refs)\.lock'?: File exists|Another git process seems to be running"
+    r"|could not lock (?P<config>config) file .*: File exists"
+)
 
 
 class GitFailed(NeurigraphError):
@@ -99,7 +102,7 @@ class GitMissing(NeurigraphError):
 
 
 class GitBusy(NeurigraphError):
-    """Another git holds the lock of the index for too long."""
+    """Another git holds a lock for too long, mostly that of the index."""
 
     code = "git_busy"
 

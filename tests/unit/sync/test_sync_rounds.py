@@ -251,6 +251,23 @@ def test_another_gits_lock_is_waited_for_and_never_broken(
     assert "Work/plan.md" in committed(here)
 
 
+def test_settings_that_another_git_is_writing_are_waited_for(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, _, _ = pair
+    lock = here.vault / ".git" / "config.lock"
+    lock.touch()
+    monkeypatch.setattr("neurigraph.sync.git.LOCK_PATIENCE", 0.3)
+    with pytest.raises(GitBusy, match=r"config\.lock"):
+        here.memory.sync.git.set_config("x.y", "z")
+    monkeypatch.setattr("neurigraph.sync.git.LOCK_PATIENCE", 20.0)
+    unlocking = threading.Timer(0.5, lock.unlink)
+    unlocking.start()
+    here.memory.sync.git.set_config("x.y", "z")
+    unlocking.join()
+    assert here.memory.sync.git.config("x.y") == "z"
+
+
 def test_the_hooks_of_a_person_run_and_may_refuse(pair: Pair) -> None:
     here, _, _ = pair
     hook = here.vault / ".git" / "hooks" / "pre-commit"
