@@ -138,12 +138,14 @@ class Search:
         meaning = self._begin_meaning(asked)
         matches = self._by_words(asked, max(CANDIDATES, enough))
         exact = self._exact(asked, matches)
+        if query.only_times:
+            exact += self._of_the_time(asked, {ranked.id for ranked in exact})
         if len(exact) >= enough:
             return Ranking(
                 query,
                 asked.wanted,
                 tuple(exact),
-                matches.total,
+                max(matches.total, len(exact)),
                 ("exact",),
                 self._read(asked, matches, exact),
             )
@@ -226,6 +228,18 @@ class Search:
             found = self._keywords.search(asked.terms(), CANDIDATES, named, _NAMES, masks=False)
             sure = list(found.best)
         return [Ranked(m.id, EXACT + m.score, "exact") for m in sure]
+
+    def _of_the_time(self, asked: _Asked, known: Collection[str]) -> list[Ranked]:
+        """The memories of the times that a query names and that says nothing else, newest first."""
+        cards = [
+            card
+            for card in self._library.cards()
+            if card.created is not None
+            and card.id not in known
+            and (asked.scope is None or card.id in asked.scope)
+            and closeness(asked.query.times, card.created.astimezone().date()) == 1
+        ]
+        return [Ranked(card.id, EXACT, "exact") for card in newest_first(cards)]
 
     def _begin_meaning(self, asked: _Asked) -> Meaning | None:
         """Have the nearest passages looked for; None when meaning cannot be asked."""

@@ -115,6 +115,13 @@ def times_in(text: str, today: date) -> tuple[Time, ...]:
     return tuple(found[:8])
 
 
+def is_time_alone(text: str) -> bool:
+    """Whether a text that speaks of a time says nothing else, as `what did we discuss last week`
+    does not."""
+    rest = _WORD.findall(_TIME.sub(" ", text[:4000]).lower())
+    return all(word in _AROUND for word in rest)
+
+
 def span_of(value: str, today: date) -> Time | None:
     """The time that a whole value names, as after `after:`, `before:` and `on:`.
 
@@ -182,6 +189,16 @@ def _months_back(day: date, months: int) -> date:
     first = date(max(index // 12, 1), index % 12 + 1, 1)
     return first.replace(day=min(day.day, _month_end(first).day))
 
+
+_WORD = re.compile(r"\w+")
+_AROUND = frozenset(
+    _WORD.findall(
+        "a about all any anything at chats conversations did discuss discussed during everything "
+        "from i in me memories my notes of on our say said show since talk talked talks the us we "
+        "what"
+    )
+)
+"""Words beside a time that name nothing to look for."""
 
 _TIME = re.compile(
     "|".join(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from neurigraph.search.dates import Time, span_of, times_in
+from neurigraph.search.dates import Time, is_time_alone, span_of, times_in
 
 MAX_CHARS = 2_000
 """Characters of a query that are read; whatever follows is ignored."""
@@ -52,7 +52,7 @@ class Filter:
 class Query:
     """What is asked for. `text` is the free text that remains, phrases included, without quotes;
     `words` are its different words. `first` and `last` bound the date, both included; `times`
-    only raise."""
+    only raise, unless there is nothing else (`only_times`): then those memories are asked for."""
 
     text: str
     words: tuple[str, ...] = ()
@@ -62,6 +62,7 @@ class Query:
     first: date | None = None
     last: date | None = None
     times: tuple[Time, ...] = ()
+    only_times: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -123,6 +124,7 @@ def read_query(text: str, now: datetime) -> Query:
             free.append(clause.group().lstrip("-"))
     plain = " ".join(part for part in free if part)
     words = dict.fromkeys(w for w in plain.split() if _WORDLIKE.search(w))
+    times = times_in(plain, today)
     return Query(
         plain,
         tuple(words)[:MAX_WORDS],
@@ -131,7 +133,8 @@ def read_query(text: str, now: datetime) -> Query:
         tuple(dict.fromkeys(filters)),
         first,
         last,
-        times_in(plain, today),
+        times,
+        bool(times) and not phrases and is_time_alone(plain),
     )
 
 

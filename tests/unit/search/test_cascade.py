@@ -133,6 +133,26 @@ def test_a_time_raises_memories_of_that_time(shelf: Shelf) -> None:
     assert len(shelf.ids("the boat in June")) == 3
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("last month", ["m-30", "m-2"]),
+        ("What did we talk about in October?", ["m-40"]),
+        ("memories from November 2026", ["m-30", "m-2"]),
+    ],
+)
+def test_a_time_alone_lists_the_memories_of_that_time(
+    shelf: Shelf, query: str, found: list[str]
+) -> None:
+    for days in (2, 30, 40, 400):
+        day = datetime(2026, 12, 1, 12, tzinfo=UTC) - timedelta(
+            days=32 - days if days < 32 else days
+        )
+        shelf.add(f"m-{days}", "User: We sat in the boat.", created=day)
+    assert shelf.ids(query)[: len(found)] == found
+    assert shelf.ids(query, limit=1, offset=1) == shelf.ids(query, limit=2)[1:]
+
+
 def test_a_transcript_that_opens_with_a_date_is_of_that_date(shelf: Shelf) -> None:
     for day in ("8 May, 2023", "9 June, 2023"):
         shelf.add(f"m-{day[:1]}", f"1:56 pm on {day}\nAnn: The boat is in the harbour.")
