@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections import Counter
@@ -31,6 +32,9 @@ from neurigraph.terminal import (
 
 SHOWN = 50
 """Rows of a kind that a table shows."""
+
+TITLE = 100
+"""Characters of a title that a table shows."""
 
 
 @click.command("import")
@@ -82,8 +86,11 @@ def _watch(folder: Path, topic: str | None, vault: Path | None, *, follow: bool)
 
     if follow and not folder.is_dir():
         raise Failure(f"{folder} is no folder; name the one that the session logs are in")
-    client = client_of(vault)
     path, state = chosen(vault), state_dir(chosen(vault))
+    place, home = Path(os.path.realpath(folder)), Path(os.path.realpath(path))
+    if follow and (place == home or place in home.parents or home in place.parents):
+        raise Failure(f"{folder} and the vault lie in one another; name a folder of logs alone")
+    client = client_of(vault)
     known = load_settings(path, state)[0].imports.watch
     folders = [name for name in known if Path(name).expanduser() != folder]
     if follow:
@@ -161,6 +168,10 @@ def _words(what: str) -> str:
     return what.replace("_", " ")
 
 
+def _short(title: str) -> str:
+    return title if len(title) <= TITLE else f"{title[: TITLE - 1]}…"
+
+
 def _print_plan(rows: list[dict[str, str]], out: Console) -> None:
     """What would go where, by topic."""
     table = Table(box=None, padding=(0, 2, 0, 0))
@@ -170,7 +181,7 @@ def _print_plan(rows: list[dict[str, str]], out: Console) -> None:
         note = (
             row["reason"] if row["what"] == "imported" else f"{_words(row['what'])} {row['reason']}"
         )
-        words = (row["path"], row["created"], row["title"], note)
+        words = (row["path"], row["created"], _short(row["title"]), note)
         table.add_row(*[Text(word) for word in words])
     if rows:
         out.print(table)
@@ -188,7 +199,8 @@ def _print_rows(rows: list[dict[str, str]], out: Console) -> None:
         shown[row["what"]] += 1
         if shown[row["what"]] <= SHOWN:
             style = "red" if row["what"] == "failed" else ""
-            words = (Text(_words(row["what"]), style), Text(row["title"]), Text(row["reason"]))
+            title = Text(_short(row["title"]))
+            words = (Text(_words(row["what"]), style), title, Text(row["reason"]))
             table.add_row(*words)
     out.print(table)
     for what, count in shown.items():

@@ -75,7 +75,7 @@ def _print_result(answer: dict[str, Any]) -> None:
     if compressed or deepened:
         say(
             f"Compressed {_many(compressed, 'transcript')} and the files of "
-            f"{_many(deepened, 'memory', 'memories')}: {size(answer['saved_bytes'])} saved."
+            f"{_many(deepened, 'memory', 'memories')}: {size(max(0, answer['saved_bytes']))} saved."
         )
     elif not answer["problem"]:
         say("Nothing was to be compressed.")

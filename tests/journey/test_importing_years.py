@@ -184,6 +184,11 @@ def test_an_import_that_the_power_ended_goes_on_when_it_is_asked_again(tmp_path:
         assert running.get("/api/status")["problems"] == []
 
 
+def test_a_title_of_pages_takes_a_line_or_two_of_the_plan(running: Daemon, tmp_path: Path) -> None:
+    (tmp_path / "e.json").write_text(claude(("Rye " * 2_000, *RYE[1:])))
+    assert len(running.cli("import", str(tmp_path / "e.json"), "--dry-run").splitlines()) < 12
+
+
 def test_ctrl_c_stops_an_import_and_says_how_to_go_on(running: Daemon, tmp_path: Path) -> None:
     export = tmp_path / "export.zip"
     make_export(export, 4000, 60)  # far more than is imported until the signal comes
@@ -268,6 +273,8 @@ def test_session_logs_are_followed_as_they_grow_also_after_a_restart(tmp_path: P
         (memory,) = running.get("/api/memory")["items"]
         assert (memory["broad"], memory["focused"]) == ("Work", "Sessions")
         assert memory["path"] in before
+        said = running.cli("import", "--watch", str(tmp_path), code=1)
+        assert "name a folder of logs alone" in said
         assert "No folder" in running.cli("import", "--unwatch", str(logs.parent))
     assert "watch = []" in next(state.glob("*/local.toml")).read_text()
 

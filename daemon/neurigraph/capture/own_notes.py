@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from neurigraph.capture.report import Row, What
 from neurigraph.edits.desk import Desk
 from neurigraph.edits.prepared import kinds_in, sha256
+from neurigraph.edits.save import DELETED_BEFORE
 from neurigraph.edits.tombstones import Tombstones
 from neurigraph.importers.export import ExportItem
 from neurigraph.index.record import Record
@@ -60,7 +61,7 @@ class OwnNotes:
         if memory and not copy:
             digests = [sha256(item.transcript)] if item.transcript is not None else []
             if self._tombstones.covers(_source(item), digests):
-                return row("left_out", "it was deleted before; restore it to have it back")
+                return row("left_out", DELETED_BEFORE)
             if not dry_run:
                 self._store(item)
         self._placed.add(item.id)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from neurigraph.edits.save import HELD_NOTE
+from neurigraph.edits.save import EDITED, HELD_NOTE
 
 What = Literal["imported", "updated", "unchanged", "left_out", "failed"]
 ORDER: tuple[What, ...] = ("imported", "updated", "unchanged", "left_out", "failed")
@@ -70,7 +70,11 @@ class Report:
 
     def summary(self) -> dict[str, Any]:
         """Everything but the rows, JSON-ready, and the rows that a person should read."""
-        worth = [row for row in self.rows if row.what in ("failed", "left_out", "updated")]
+        worth = [
+            row
+            for row in self.rows
+            if row.what in ("failed", "left_out", "updated") or row.reason == EDITED
+        ]
         worth.sort(key=lambda row: -ORDER.index(row.what))
         return {
             "path": self.path,

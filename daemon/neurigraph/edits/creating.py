@@ -7,6 +7,7 @@ conversations can be between the two steps, and then wait for the disk together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -131,7 +132,14 @@ class Creator:
             self._desk.files.edit(path, lambda raw, keys=keys: set_keys(raw, keys))  # type: ignore[misc]  # the default binds the loop's value
 
     def _leave(self, memory_ids: Sequence[str]) -> None:
-        self._reserved.difference_update(self._unfinished.leave(memory_ids))
+        left = self._unfinished.leave(memory_ids)
+        self._reserved.difference_update(left)
+        for memory_id in left:
+            # a full disk takes a folder and then no file in it
+            with suppress(NeurigraphError, OSError):
+                known = self._desk.recall.stat(memory_id)
+                if known.form == "missing" and not (known.artifacts or known.set_aside):
+                    self._desk.files.remove_for_good(recall_dir(memory_id))
 
     def _left_behind(self, text: str, files: Sequence[NewArtifact], taken: Set[str]) -> str:
         """The id under which an interrupted save stored this very text, to be used again.

@@ -39,6 +39,10 @@ MOST_BYTES = 64_000_000
 """The longest conversation that is taken in one piece."""
 
 SAVED_BEFORE = "it was saved before"
+EDITED = "its transcript was edited by hand and stays; the new text is an artifact"
+DELETED_BEFORE = (
+    "it was deleted before; restore it to have it back, unless it was forgotten for good"
+)
 HELD_NOTE = (
     "something in it looks like a password or key; it is kept as it is and out of git until you "
     "say yes: neurigraph secrets"
@@ -160,7 +164,7 @@ class Saver:
         check(conversation)
         texts = split_parts(conversation.content, PART_TOKENS)
         if self._tombstones.covers(conversation.source_id, [sha256(t) for t in texts]):
-            note = "it was deleted before; restore it to have it back"
+            note = DELETED_BEFORE
             return Decision("deleted_before", conversation, texts, note=note)
         known = self._known(conversation, texts)
         if not known:
@@ -232,8 +236,7 @@ class Saver:
             own = replace(conversation, source_id="")
             return Decision("created", own, texts, known, note, beside=True)
         if edited:
-            note = "its transcript was edited by hand and stays; the new text is an artifact"
-            return Decision("unchanged", conversation, texts, known, note, edited=True)
+            return Decision("unchanged", conversation, texts, known, EDITED, edited=True)
         note = (
             "it has grown" if grown else "it took another branch; the earlier text is an artifact"
         )

@@ -33,6 +33,8 @@ class Kind(StrEnum):
     WEB_PAGE = "web page"
     EMPTY = "empty file"
     OTHER_JSON = "JSON of another kind"
+    WIDE_JSON = "JSON in UTF-16"
+    PAGES = "PDF or RTF"
     BINARY = "binary file"
 
 
@@ -56,8 +58,10 @@ def sniff(opened: Callable[[], BinaryIO]) -> Kind:
     if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
         return Kind.ZIP
     wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    if b"\0" in head and not wide:
+    if (b"\0" in head and not wide) or head.startswith(codecs.BOM_UTF32_LE):
         return Kind.BINARY
+    if head.startswith((b"%PDF-", b"{\\rtf")):
+        return Kind.PAGES
     start = head.decode("utf-16" if wide else "utf-8-sig", "replace").lstrip("\ufeff \t\r\n")
     if not start:
         return Kind.EMPTY
@@ -65,6 +69,8 @@ def sniff(opened: Callable[[], BinaryIO]) -> Kind:
         return Kind.WEB_PAGE
     if not _JSON.match(start):
         return Kind.TEXT
+    if wide:
+        return Kind.WIDE_JSON if _is_json(start) else Kind.TEXT
     found = _document(start)
     if found is None:
         with closing(opened()) as stream:

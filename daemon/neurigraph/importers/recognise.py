@@ -82,6 +82,8 @@ def _refusal(kind: Kind) -> str:
         return "it holds no conversations"
     if kind is Kind.WEB_PAGE:
         return "it is a web page; import the zip or the JSON of the export instead"
+    if kind is Kind.WIDE_JSON:
+        return "it is JSON in UTF-16, as no export is; save it as UTF-8 and import that"
     return f"it is no export that is known ({kind}); {WHAT_CAN_BE}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -20,10 +21,11 @@ from neurigraph.capture.reader import read_here
 from neurigraph.capture.report import Report
 from neurigraph.edits import save
 from neurigraph.edits.memories import MemoryEdit
-from neurigraph.errors import InvalidInput
+from neurigraph.errors import InvalidInput, NeurigraphError
 from neurigraph.memory import Memory
 from neurigraph.model import Conversation, NewArtifact
 from neurigraph.settings import ImportSettings, Settings
+from neurigraph.vault import disk
 from vaults import QUICK, opened
 
 Vault = Callable[..., Memory]
@@ -159,6 +161,8 @@ def test_a_transcript_that_a_person_edited_stays_and_the_newer_text_lies_beside_
         report = memory.import_from(export_of(tmp_path, talk("Bread", *said, *more)))
         assert whats(report) == {"Bread": "unchanged"}
         assert "edited by hand" in report.rows[0].reason
+        # the person is told, so that they find what is new beside their own text
+        assert [row["title"] for row in report.summary()["rows"]] == ["Bread"]
     assert "SIX hours" in memory.transcript(bread, opening=False)
     assert [a.name for a in memory.memory(bread).artifacts] == ["newer version.md"]
     assert "Bake it." in memory.artifact(bread, "newer version.md").decode()
@@ -554,6 +558,20 @@ def test_a_save_that_was_refused_leaves_nothing_once_it_is_tried_again(memory: M
     assert folders(memory) == [left]
     assert [a.name for a in memory.memory(left).artifacts] == ["a.txt"]
     assert memory.doctor(deep=True) == []
+
+
+def test_a_save_that_a_full_disk_refused_leaves_no_empty_folder(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(place: Path, data: bytes, mode: int | None) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(place))
+
+    memory.save(Conversation("## User\n\nHow long does rye rise?\n", title="Rye"))
+    before = folders(memory)
+    monkeypatch.setattr(disk, "write_new", full)
+    with pytest.raises(NeurigraphError, match="disk is full"):
+        memory.save(Conversation("## User\n\nWhy do knees hurt?\n", title="Knees"))
+    assert folders(memory) == before
 
 
 def test_what_somebody_put_beside_an_unfinished_transcript_is_never_removed(

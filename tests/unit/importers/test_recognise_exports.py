@@ -58,6 +58,22 @@ def test_names_say_nothing_content_does(make: Any, make_zip: Any, read: Read) ->
     assert conversations(read(make("conversations.json", prose)))[0].content == prose
 
 
+def test_an_export_that_an_editor_saved_as_utf_16_is_not_called_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps(CLAUDE), "utf-16")
+    assert "save it as UTF-8" in refused(path)
+    path.write_text(json.dumps(CLAUDE), "utf-32")
+    assert "binary file" in refused(path)
+
+
+@pytest.mark.parametrize("start", [b"%PDF-1.4\n%plain\n", b"{\\rtf1\\ansi hello}"])
+def test_a_document_that_is_no_plain_text_is_not_imported_as_one(
+    tmp_path: Path, start: bytes
+) -> None:
+    (tmp_path / "talk.txt").write_bytes(start)
+    assert "no export that is known (PDF or RTF)" in refused(tmp_path / "talk.txt")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 def test_a_pipe_is_refused_at_once_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "conversations.json")
