@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ LARGEST = 95_000_000
 
 HELD = "looks as if it held a secret, and stays on this machine"
 
+UNREADABLE = "cannot be read; give yourself permission to read it"
 NESTED = "is a git repository of its own, whose files git does not carry from here"
 
 _NEVER = (".obsidian/", f"{TRASH}/", f"{INBOX_DROP}/", ".git/")
@@ -55,17 +57,21 @@ def choose_changes(
         if path.endswith("/"):
             chosen.left_out[path.rstrip("/")] = NESTED
             continue
-        if held_out(path):
-            chosen.left_out[path] = HELD
-            continue
+        full = Path(root, path)
         try:
-            found = Path(root, path).lstat()
+            found = full.lstat()
         except (FileNotFoundError, NotADirectoryError):
             if _surely_gone(root, path):
                 gone.append(one)
             continue
         except OSError:
             continue  # what cannot be looked at is not gone
+        if stat.S_ISREG(found.st_mode) and not os.access(full, os.R_OK):
+            chosen.left_out[path] = UNREADABLE
+            continue
+        if held_out(path):
+            chosen.left_out[path] = HELD
+            continue
         age = now - datetime.fromtimestamp(found.st_mtime, UTC)
         if found.st_size > LARGEST:
             size = f"{LARGEST / 1e6:.0f} MB"
@@ -104,6 +110,8 @@ def _surely_gone(root: Path, path: str) -> bool:
     try:
         with os.scandir(folder) as listing:
             names = {entry.name for entry in listing}
+    except NotADirectoryError:
+        return True  # a file has taken the folder's place
     except OSError:
         return False
     return name not in names and f".{name}.icloud" not in names

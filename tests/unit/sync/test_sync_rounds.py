@@ -23,7 +23,7 @@ from neurigraph.sync.git import Git
 from neurigraph.sync.git_process import GitBusy, GitFailed, GitMissing
 from neurigraph.sync.round import SyncStopped
 from neurigraph.vault.note import read_note, set_keys
-from sync_machines import IDENTITY, Machine, Words, check, git, network, settle
+from sync_machines import IDENTITY, Machine, Words, check, git, network, settle, words_in
 
 
 @pytest.fixture
@@ -389,6 +389,41 @@ def test_a_repository_within_the_vault_is_said_to_be_left_out(pair: Pair) -> Non
     report = here.memory.sync_now()
     assert list(report.left_out) == ["Work/project"]
     assert "Work/project is a git repository of its own" in here.memory.sync_state()["problem"]
+
+
+def test_a_folder_that_became_a_file_holds_nothing_up(pair: Pair) -> None:
+    here, there, words = pair
+    for path in ("Work/plan.md", "Home/list.md"):
+        here.write(path)
+    settle([here, there])
+    for folder in ("Work", "Home"):
+        here.delete(f"{folder}/{'plan' if folder == 'Work' else 'list'}.md")
+        (here.vault / folder).rmdir()
+        (here.vault / folder).write_text(f"{words.new()} as a file\n", "utf-8")
+        here.seen(folder)
+    there.append("Home/list.md")
+    settle([here, there])
+    assert here.files() == there.files()
+    assert not words.written - words.deleted - words_in(there)
+    assert {"Work", "Home", "Home 2/list.md"} <= set(there.files())
+    assert "Home 2/list.md" in here.known()
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() == 0, reason="nothing is closed to an administrator"
+)
+def test_a_note_that_may_not_be_read_is_left_out_and_said(pair: Pair) -> None:
+    here, there, _ = pair
+    here.write("closed.md")
+    here.write("open.md")
+    (here.vault / "closed.md").chmod(0)
+    report = here.memory.sync_now()
+    assert "cannot be read" in report.left_out["closed.md"]
+    settle([here, there])
+    assert "open.md" in there.known()
+    (here.vault / "closed.md").chmod(0o600)
+    settle([here, there])
+    assert "closed.md" in there.known()
 
 
 def test_settings_of_a_persons_git_put_no_conflict_markers_into_a_note(pair: Pair) -> None:
