@@ -23,6 +23,10 @@ FUNCTION_WORD = 0.3
 MENDED = 0.6
 """What the likeliest stand-in for a word that no memory has weighs."""
 
+DOUBT = 0.5
+"""What a guessed word keeps of that when other words of the query are found as they were typed:
+`portugal trip` is about Portugal and not about a tip."""
+
 LONGER_FORM = 0.5
 """What a longer form weighs for a word of a language whose endings the stemmer does not know."""
 
@@ -105,11 +109,13 @@ def mended(wanted: Wanted, frequencies: Sequence[int], index: Keywords) -> Wante
     found = {t.term: t for t in wanted.terms}
     looked = 0
     answered = {t.place for t, f in zip(wanted.terms, frequencies, strict=True) if f}
+    doubt = DOUBT if any(t.content and t.place in answered for t in wanted.terms) else 1.0
     for term, frequency in zip(wanted.terms, frequencies, strict=True):
         if (term.place in answered and term.term.isascii()) or looked == MOST_MENDED:
             continue
         looked += 1
         for other, share in _stand_ins(term.term, frequency, index):
+            share = share if frequency else share * doubt
             stand_in = Term(other, term.weight * share, term.content, term.place)
             if other not in found or found[other].weight < stand_in.weight:
                 found[other] = stand_in

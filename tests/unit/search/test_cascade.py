@@ -212,6 +212,15 @@ def test_typing_errors_and_split_words_find_their_memory(
     assert house.ids(text)[0] == found
 
 
+def test_words_that_are_found_as_typed_count_more_than_guessed_ones(shelf: Shelf) -> None:
+    for number in range(4):
+        talk = "The garden needs water, and the fence some paint. " * 3
+        shelf.add(f"m-p{number}", f"User: {talk} We stayed in Portugal for two weeks. {talk}")
+        shelf.add(f"m-x{number}", f"User: {talk}")
+    shelf.add("m-tip", "User: A tip: the tip of the pencil. Another tip.")
+    assert shelf.ids("portugal trip")[0].startswith("m-p")
+
+
 @pytest.mark.parametrize(
     ("text", "query"),
     [
