@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 
 .PHONY: docs run test lint types unit journey trust viewer-test viewer bench fmt clean browser
-.PHONY: load faults peers growth
+.PHONY: load faults peers growth retrieval
 
 run: $(STAMP)  ## install, make a vault if there is none, start the daemon
 	@$(BIN)/neurigraph up $(VAULT)
@@ -59,6 +59,9 @@ docs: $(STAMP)  ## write the reference pages that are made from the code
 
 bench: $(STAMP)  ## measure; BENCH=name for one of them, DATA=folder for the data
 	@$(BIN)/python tests/bench/run.py $(BENCH) $(if $(DATA),--data $(DATA))
+
+retrieval: $(STAMP)  ## whether the right memory comes first; FILE=a LoCoMo-format file
+	@$(BIN)/python tests/bench/retrieval.py $(FILE) --ablate
 
 load: $(STAMP)  ## AIs, a person, git and cooling at once; MINUTES=10
 	@$(BIN)/python tests/load/harness.py --minutes $(MINUTES)
