@@ -24,6 +24,7 @@ from neurigraph.model import (
     NewArtifact,
     Turn,
 )
+from neurigraph.vault.layout import safe_name
 from neurigraph.vault.turns import split_turns
 from neurigraph.views import OLDEST, PERSON, Reader, within
 
@@ -151,14 +152,17 @@ class Memories(Topics):
     def reader_for(self, scope: str) -> Reader:
         """An AI that is limited to a topic, by id, path or name; empty for the whole vault.
 
-        A topic that does not exist yet limits it too.
+        A topic that does not exist yet limits it too, under the name that its folder will have.
         """
         if not scope:
             return Reader(ai=True)
-        try:
-            return Reader(ai=True, scope=self._place(scope, None, Reader(ai=True)).path)
-        except NotFound:
-            return Reader(ai=True, scope=scope)
+        stored = _stored(scope)
+        for name in (scope, stored):
+            try:
+                return Reader(ai=True, scope=self._place(name, None, Reader(ai=True)).path)
+            except NotFound:
+                continue
+        return Reader(ai=True, scope=stored)
 
     def update_memory(
         self, memory_id: str, edit: MemoryEdit, version: str | None, reader: Reader = PERSON
@@ -238,6 +242,12 @@ def _fits(record: Record, wanted: Filter) -> bool:
     if wanted.start is not None and created < wanted.start:
         return False
     return wanted.end is None or created < wanted.end + timedelta(seconds=1)
+
+
+def _stored(topic: str) -> str:
+    """The path that a topic of this name gets in the vault; never empty."""
+    parts = [safe_name(part) for part in topic.split("/") if part.strip(" .")]
+    return "/".join(parts) or safe_name("")
 
 
 def _in_topic(conversation: Conversation, place: Place) -> Conversation:

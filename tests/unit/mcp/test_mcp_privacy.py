@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from mcp_calls import call, read, said
 from neurigraph.edits.memories import MemoryEdit
-from neurigraph.memory import Memory
+from neurigraph.memory import Filter, Memory
 from neurigraph.model import Conversation
 from neurigraph.views import Reader
 from vaults import opened
@@ -138,3 +138,18 @@ def test_a_connection_sees_its_scope_alone(place: tuple[Path, Path]) -> None:
             memory.delete_memory(outside.id, "*", reader)
         with pytest.raises(Exception, match="limited to Work"):
             memory.update_memory(inside.id, MemoryEdit(broad_topic="Home"), "*", reader)
+
+
+def test_what_is_saved_into_a_scope_with_odd_characters_is_seen_in_it(
+    place: tuple[Path, Path],
+) -> None:
+    with opened(*place) as memory:
+        memory.save(Conversation("## User\n\nThe attic?\n", broad_topic="Home/Rooms"))
+        for scope, path in (("Work: 2026", "Work 2026"), ("../x", "x"), ("..", "Untitled")):
+            assert memory.reader_for(scope).scope == path
+            saved = memory.save(
+                Conversation(f"## User\n\nThe budget of {scope}?\n"),
+                reader=memory.reader_for(scope),
+            )
+            seen, total = memory.memories(Filter(), reader=memory.reader_for(scope))
+            assert ([c.id for c in seen], total) == ([saved.id], 1)
