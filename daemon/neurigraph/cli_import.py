@@ -276,6 +276,15 @@ def _unpack(draft: Path, folder: Path) -> int:
         return write_folder((item for item in items if isinstance(item, ExportItem)), folder)
 
 
+def _address(memory_id: str) -> str:
+    """Where a memory is asked for. Raises `Failure` for what cannot be an id."""
+    if not memory_id or "/" in memory_id:
+        raise Failure(
+            f"no memory '{memory_id}'; its id, such as m-20261130-7f3a2c1b, is in its note"
+        )
+    return f"/api/memory/chunk/{quote(memory_id, safe='')}"
+
+
 @click.command()
 @click.argument("memory_id")
 @click.option("--yes", is_flag=True, help="Do not ask again.")
@@ -286,9 +295,7 @@ def forget(memory_id: str, yes: bool, vault: Path | None, as_json: bool) -> None
 
     This cannot be undone. What git's history still holds is said, with how to remove that.
     """
-    client = client_of(vault)
-    address = f"/api/memory/chunk/{quote(memory_id, safe='')}"
-    title = memory_id
+    client, address, title = client_of(vault), _address(memory_id), memory_id
     with suppress(DaemonRefused):  # it may lie in the trash alone
         title = client.ask("GET", address)["title"]
     if not yes:
@@ -324,8 +331,7 @@ def secrets(
         if not wanted:
             raise Failure("say which memories, by their ids, or --all of them")
         for memory_id in wanted:
-            address = f"/api/memory/chunk/{quote(memory_id, safe='')}"
-            client.ask("PATCH", address, body={"secrets_ok": True}, version="*")
+            client.ask("PATCH", _address(memory_id), body={"secrets_ok": True}, version="*")
         say(f"{len(wanted)} allowed; git carries them from now on.")
     elif as_json:
         print_json(held)

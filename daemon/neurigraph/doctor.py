@@ -119,7 +119,8 @@ def _orphans(store: Store) -> Iterator[Finding]:
         if store.library.find(memory_id) is None and f"_recall/{memory_id}" not in listed:
             yield Finding(
                 f"_recall/{memory_id}",
-                "belongs to no note; restore the note, or leave it to go to the trash in 30 days",
+                "belongs to no note; restore the note, import or save the same again if that was "
+                "interrupted, or leave it to go to the trash in 30 days",
             )
 
 

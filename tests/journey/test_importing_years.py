@@ -319,6 +319,8 @@ def test_a_secret_is_listed_allowed_and_a_memory_forgotten_by_command(
     (held,) = running.cli_json("secrets")
     assert "1 allowed" in running.cli("secrets", "--allow", held["id"])
     assert "Nothing is held" in running.cli("secrets")
+    for wrong in ("", "../x"):
+        assert f"no memory '{wrong}'" in running.cli("forget", wrong, "--yes", code=1)
     assert "Forgotten: Leaky" in running.cli("forget", held["id"], "--yes")
     assert not running.search("token expired")
     assert key.encode() not in b"".join(picture(running.vault).values())
