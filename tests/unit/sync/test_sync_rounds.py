@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from neurigraph.cli_sync import _print_condition
 from neurigraph.errors import Forbidden, InvalidInput
 from neurigraph.model import Conversation
 from neurigraph.sync import git_process
@@ -844,3 +845,15 @@ def test_a_status_says_all_that_interfaces_show(pair: Pair) -> None:
     assert str(state["last"]).endswith("Z")
     off = replace(here.memory.sync.condition, enabled=False, state="off", last=None)
     assert off.answer()["last"] is None
+
+
+def test_a_status_with_something_to_see_to_is_not_called_in_step(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answer = {"state": "idle", "last": None, "ahead": 0, "behind": 0, "problem": ""}
+    _print_condition(answer)
+    assert capsys.readouterr().out == "In step.\n"
+    _print_condition(answer | {"problem": "another git is at work on the vault"})
+    said = capsys.readouterr().out
+    assert "In step" not in said
+    assert "another git is at work" in said
