@@ -213,7 +213,7 @@ class Cycle:
                 return []
             open_now = self._shelf.open_now()
             handling = partial(self._shelf.handling, now=now, open_now=open_now, cooling=cooling)
-            done = together(list(map(handling, ids)), pool.map)
+            done = together(list(map(handling, ids)), pool)
             take_up(self._desk, self._access, done, now)
         for item in done:
             if item.compressed:

@@ -7,7 +7,9 @@ the disk one pass where it would be hundreds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+import itertools
+from collections.abc import Generator, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Generic, TypeAlias, TypeVar
 
@@ -17,8 +19,9 @@ T = TypeVar("T")
 
 Steps: TypeAlias = Generator[Path, None, T]
 
-Run: TypeAlias = Callable[[Callable[["_Work[T]"], None], Iterable["_Work[T]"]], Iterable[None]]
-"""`map`, or the `map` of a pool."""
+WAVE = 30
+"""Works that begin together: enough for one pass of the disk to serve, and while they begin those
+before them go on."""
 
 
 def alone(steps: Steps[T]) -> T:
@@ -26,20 +29,26 @@ def alone(steps: Steps[T]) -> T:
     return together([steps])[0]
 
 
-def together(many: Sequence[Steps[T]], run: Run[T] = map) -> list[T]:
+def together(many: Sequence[Steps[T]], pool: Executor | None = None) -> list[T]:
     """Do all of them side by side, and answer what comes of each, in their order.
 
-    `run` takes the first step, where the heavy part of such work lies; the others are short.
-    What one of them raises ends all. A disk that does not take what was written is told to
-    every work that waits for it.
+    They begin in waves; the threads of a pool take the first step of a wave, where the heavy part
+    of such work lies, while the waves before it go on here. What one of them raises ends all. A
+    disk that does not take what was written is told to every work that waits for it.
     """
     works = [_Work(steps) for steps in many]
-    going = works
-    while going:
-        for _ in run(_Work.advance, going):
+    begin = pool.map if pool is not None else map
+    going: list[_Work[T]] = []
+    for at in itertools.count(0, WAVE):
+        fresh = works[at : at + WAVE]
+        if not fresh and not going:
+            break
+        begun = begin(_Work.advance, fresh)
+        for work in going:
+            work.advance()
+        for _ in begun:
             pass
-        run = map
-        going = [work for work in going if work.place is not None]
+        going = [work for work in (*going, *fresh) if work.place is not None]
         try:
             disk.sync_all([work.place for work in going if work.place is not None])
         except OSError as error:
