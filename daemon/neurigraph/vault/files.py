@@ -440,6 +440,8 @@ class VaultFiles:
         kept = _temporary_in(full.parent)
         try:
             os.link(full, kept)
+        except FileNotFoundError as error:
+            raise ChangedElsewhere(rel) from error  # deleted a moment ago: it stays so
         except OSError:
             # no hard links on this file system: the comparison just made has to do
             os.replace(temporary, full)  # noqa: PTH105

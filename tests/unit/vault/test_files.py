@@ -166,6 +166,17 @@ def test_a_person_who_writes_in_place_at_any_moment_wins(files: VaultFiles, step
     assert (files.root / "x.md").stat().st_ino == inode
 
 
+@pytest.mark.parametrize("step", ["start", "written", "compared"])
+def test_a_note_that_is_deleted_while_we_write_to_it_stays_deleted(
+    files: VaultFiles, step: str
+) -> None:
+    files.create("x.md", b"one")
+    files.on_step = at_step(step, (files.root / "x.md").unlink)
+    with pytest.raises(ChangedElsewhere):
+        files.replace("x.md", b"ours", b"one")
+    assert everything(files.root) == {}
+
+
 @pytest.mark.parametrize("step", ["start", "written"])
 def test_a_person_who_saves_by_renaming_wins(files: VaultFiles, step: str) -> None:
     files.create("x.md", b"one")
