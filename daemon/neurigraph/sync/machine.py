@@ -213,8 +213,8 @@ class Sync:
         self._wait = timedelta(0)
         self._last = self._clock()
         self._next = self._last + timedelta(minutes=self._settings.interval_minutes)
-        if report.arrived:
-            self._changed_at = None  # what arrived is no change of this machine's
+        if report.waiting:
+            self._changed_at = self._changed_at or self._last  # it was too young for this round
         self._problem = "".join(
             f"{path} {reason}. " for path, reason in sorted(report.left_out.items())[:3]
         ).strip()

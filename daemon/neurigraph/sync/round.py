@@ -77,9 +77,11 @@ class Surroundings:
 
 @dataclass(slots=True)
 class Report:
-    """What a round did. Counts are of files; `kept_twice` are conflict copies."""
+    """What a round did. Counts are of files; `kept_twice` are conflict copies, `waiting` changes
+    that were too young to be committed."""
 
     committed: int = 0
+    waiting: int = 0
     arrived: int = 0
     merged: int = 0
     kept_twice: list[str] = field(default_factory=list)
@@ -161,7 +163,7 @@ class Round:
         found = choose_changes(
             status, self._git.root, self._held_out(status), self._clock(), quiet_seconds
         )
-        report.left_out = found.left_out
+        report.left_out, report.waiting = found.left_out, len(found.waiting)
         chosen = self._without_moved_secrets(found)
         gone = sum("D" in s.code for s in chosen)
         if gone > _MANY and not anyway and gone > 0.8 * len(self._git.tree("HEAD")):

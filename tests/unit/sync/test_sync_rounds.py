@@ -135,6 +135,21 @@ def test_the_transcript_of_a_note_that_is_gone_travels_unless_it_looks_like_a_se
     assert words.written
 
 
+def test_what_was_too_fresh_for_a_round_goes_with_one_soon_after(pair: Pair) -> None:
+    here, _, _ = pair
+    here.sync()
+    sync = here.memory.sync
+    here.clock.ahead = timedelta(0)
+    here.write("Home/fresh.md")
+    sync._next = None  # a round that is due just now
+    sync.tick()
+    assert "Home/fresh.md" not in committed(here)
+    assert sync.next_look > here.clock() + timedelta(minutes=1)
+    here.clock.ahead = timedelta(seconds=here.memory.settings.sync.quiet_seconds + 1)
+    sync.tick()
+    assert "Home/fresh.md" in committed(here)
+
+
 def test_while_a_part_of_a_memory_is_fresh_all_of_it_waits(pair: Pair) -> None:
     here, _, _ = pair
     here.save("Work/Alpha")
