@@ -163,6 +163,7 @@ def test_a_change_needs_the_version_that_was_read(place: tuple[Path, Path]) -> N
         memory_id = call(memory, "save_conversation", content=TALK)["id"]
         with pytest.raises(ToolError, match="changed meanwhile"):
             call(memory, "update_memory", id=memory_id, version="0000", title="New")
+        assert memory.wait_improved()  # its summary is written better meanwhile
         version = memory.memory(memory_id).version
         with pytest.raises(ToolError, match="say what is to change"):
             call(memory, "update_memory", id=memory_id, version=version)
