@@ -179,6 +179,7 @@ def test_topics_are_renamed_recoloured_joined_and_warmed(
     panel = page.get_by_role("complementary", name="Details")
     panel.get_by_role("button", name="Connect", exact=True).click()
     page.get_by_role("combobox", name="Topic to connect to").fill("japan")
+    expect(page.get_by_role("option", name="Japan")).to_be_visible()
     page.keyboard.press("Enter")
     page.get_by_label("Relationship").fill("inspired_by")
     page.get_by_role("dialog").get_by_role("button", name="Connect").click()
